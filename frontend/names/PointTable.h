@@ -1,0 +1,98 @@
+// The table of named values: one row per name, written once per family, read by everything that needs names.
+#pragma once
+
+#include "frontend/Config.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nnterp {
+
+/// Layouts of spec/plan.md 4; the axes of each are fixed.
+enum class Layout : uint8_t {
+  Tokens, Residual, Logits, LinearQK, LinearV, Gates, State, States, ConvState, Memory, Queries, Keys, Values, Pattern,
+  HeadOutputs, Neurons, Channels, Scalar, RouterLogits, ExpertWeights, ExpertIndices, ExpertOutputs, NextTokenProbs, Sizes,
+  Patches, PatchNeurons, PatchQKV, PatchHeads, PatchRows, ImageFeatures, SegmentPattern, ImageTokenMask
+};
+std::string_view name(Layout layout);
+std::optional<Layout> layoutByName(std::string_view name);
+/// Axis names in order, e.g. {"batch","seq","hidden"}.
+const std::vector<std::string> &axes(Layout layout);
+/// seq, query, key: axes that count real tokens per row.
+bool isTokenAxis(std::string_view axis);
+/// State, ConvState, Memory: no axis of tokens to select on but a place in the sequence (Memory still has `key`).
+bool isPlaced(Layout layout);
+
+enum class Access : uint8_t { readWrite, readOnly };
+enum class Presence : uint8_t { model, everyBlock, linearBlock, fullBlock, image };
+/// Element type of a value: the model dtype, or fixed.
+enum class ValueType : uint8_t { modelDtype, float32, int64 };
+/// Where a placed value stands in the sequence (spec/plan.md 4, Places).
+enum class Place : uint8_t { none, promptStart, promptEnd };
+
+/// An extent: a static number, or one of the dynamic dims.
+struct Dim {
+  enum Kind : uint8_t { fixed, batch, seq } kind = fixed;
+  int64_t size = 0;
+};
+
+/// One row of the table. `name` is without the block prefix for block values: `self_attn.attention_premix` stands for
+/// `layers[i].self_attn.attention_premix`.
+struct PointInfo {
+  std::string name;                  ///< standard name: the key of outputs (spec/plan.md 7)
+  std::vector<std::string> aliases;  ///< other names of the same point, same convention, without the word aliases below
+  Layout layout;
+  std::vector<Dim> shape;
+  ValueType type = ValueType::modelDtype;
+  Access access = Access::readWrite;
+  Presence presence = Presence::model;
+  Place place = Place::none;
+  std::string where;                 ///< where in the computation it is read, our own words
+  std::string what;                  ///< what it is, our own words
+  std::string condition;             ///< when it exists, our own words ("" = always)
+  bool inBlock() const { return presence == Presence::everyBlock || presence == Presence::linearBlock || presence == Presence::fullBlock; }
+};
+
+/// A point of one model: a row of the table at a block.
+struct PointRef {
+  const PointInfo *info = nullptr;
+  int64_t layer = -1;                ///< -1 for model values
+  std::string name() const;          ///< `layers[3].self_attn.attention_premix`
+};
+
+/// How a name pattern failed, for messages.
+struct NameError {
+  std::string code, message;         ///< NNT06xx
+  std::vector<std::string> notes;    ///< nearest names; blocks that have the value
+};
+
+/// All named values of one model, in forward order.
+class PointTable {
+public:
+  PointTable(std::vector<PointInfo> rows, std::vector<BlockKind> layers, std::string family);
+
+  const std::vector<PointInfo> &rows() const { return table; }
+  const std::vector<BlockKind> &layers() const { return kinds; }
+  const std::string &family() const { return familyName; }
+  /// Every point of the model in forward order, block after block.
+  std::vector<PointRef> points() const;
+  /// Expands a plan name with index forms `[3]`, `[-1]`, `[3,7]`, `[0:8]`, `[*]`, `[linear]`, `[full]` and all aliases of
+  /// spec/plan.md 3 (word aliases such as `gate` = `router` included) into points in forward order.
+  /// `matchedIndex`: replaces `[=]` when >= 0. Returns nothing and fills `error` when the name is wrong.
+  std::optional<std::vector<PointRef>> expand(std::string_view pattern, NameError &error, int64_t matchedIndex = -1) const;
+  /// The one spelling: word aliases replaced, standard name instead of alias, index form kept as written.
+  std::string canonical(std::string_view pattern) const;
+
+private:
+  std::vector<PointInfo> table;
+  std::vector<BlockKind> kinds;
+  std::string familyName;
+};
+
+/// The table of family qwen3_5_moe for a configuration (frontend/families/Qwen35MoePoints.cpp).
+PointTable qwen35MoePoints(const ModelConfig &config);
+
+} // namespace nnterp
