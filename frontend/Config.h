@@ -5,6 +5,7 @@
 #include "runtime/abi/Json.h"
 #include "runtime/abi/Tensor.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,10 +69,12 @@ struct ModelConfig {
   std::optional<int64_t> padTokenId, bosTokenId;
 
   std::vector<ConfigValue> values; ///< every value in force, in reading order
+  std::vector<ConfigValue> unused; ///< keys of the file that nothing reads: kept, without effect
 
   int64_t queryDim() const { return linearKeyHeads * linearKeyDim; }       ///< QD
   int64_t valueDim() const { return linearValueHeads * linearValueDim; }   ///< VD
   int64_t convChannels() const { return 2 * queryDim() + valueDim(); }     ///< CD
+  int64_t countBlocks(BlockKind kind) const { return std::count(layerTypes.begin(), layerTypes.end(), kind); }
   bool isFull(int64_t layer) const { return layerTypes[size_t(layer)] == BlockKind::full; }
 };
 

@@ -4,6 +4,7 @@
 #include "frontend/Config.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,12 +36,14 @@ enum class Place : uint8_t { none, promptStart, promptEnd };
 
 /// An extent: a static number, or one of the dynamic dims.
 struct Dim {
-  enum Kind : uint8_t { fixed, batch, seq } kind = fixed;
+  enum Kind : uint8_t { fixed, batch, seq, patches, imageTokens, segment } kind = fixed; ///< the last three: images only
   int64_t size = 0;
 };
+/// "48", "B", "S", "P" (patches), "M" (merged image tokens), "n" (patches of one image).
+std::string toString(const Dim &dim);
 
 /// One row of the table. `name` is without the block prefix for block values: `self_attn.attention_premix` stands for
-/// `layers[i].self_attn.attention_premix`.
+/// `layers[i].self_attn.attention_premix`. Rows of the image encoder are written whole, `vision.layers[j].layer_input`.
 struct PointInfo {
   std::string name;                  ///< standard name: the key of outputs (spec/plan.md 7)
   std::vector<std::string> aliases;  ///< other names of the same point, same convention, without the word aliases below
@@ -59,7 +62,7 @@ struct PointInfo {
 /// A point of one model: a row of the table at a block.
 struct PointRef {
   const PointInfo *info = nullptr;
-  int64_t layer = -1;                ///< -1 for model values
+  int64_t layer = -1;                ///< -1 for model values; a block of the encoder for `vision.layers[j]` rows
   std::string name() const;          ///< `layers[3].self_attn.attention_premix`
 };
 
@@ -72,12 +75,18 @@ struct NameError {
 /// All named values of one model, in forward order.
 class PointTable {
 public:
-  PointTable(std::vector<PointInfo> rows, std::vector<BlockKind> layers, std::string family);
+  /// `towerLayers`: blocks of the image encoder, 0 without one.
+  PointTable(std::vector<PointInfo> rows, std::vector<BlockKind> layers, std::string family, int64_t towerLayers = 0);
 
   const std::vector<PointInfo> &rows() const { return table; }
   const std::vector<BlockKind> &layers() const { return kinds; }
   const std::string &family() const { return familyName; }
-  /// Every point of the model in forward order, block after block.
+  int64_t towerLayers() const { return towerDepth; }
+  /// The row with this standard name (`layer_output`, `linear_attn.decays`, `logits`), or null.
+  const PointInfo *row(std::string_view standardName) const;
+  /// Blocks of the text model that have a row, in order; empty for values of the model and of images.
+  std::vector<int64_t> blocksOf(Presence presence) const;
+  /// Every point of the graph in forward order, block after block. Values of images are not in the graph of this version.
   std::vector<PointRef> points() const;
   /// Expands a plan name with index forms `[3]`, `[-1]`, `[3,7]`, `[0:8]`, `[*]`, `[linear]`, `[full]` and all aliases of
   /// spec/plan.md 3 (word aliases such as `gate` = `router` included) into points in forward order.
@@ -87,10 +96,28 @@ public:
   std::string canonical(std::string_view pattern) const;
 
 private:
+  friend class NameMatcher;
+  /// A name as it can be written, with word aliases replaced, and the row and blocks it stands for.
+  struct Spelling {
+    size_t row;
+    Presence presence;
+  };
+
   std::vector<PointInfo> table;
   std::vector<BlockKind> kinds;
   std::string familyName;
+  int64_t towerDepth;
+  std::map<std::string, Spelling, std::less<>> spellings;
 };
+
+/// Where a spelling of a row exists: an alias below `linear_attn` or `self_attn` only on blocks of that kind.
+Presence presenceOf(const PointInfo &row, std::string_view spelling);
+/// The plan name that stands for a spelling wherever it exists: `layers[linear].linear_attn.decays`, `layers[*].input`.
+std::string patternOf(const PointInfo &row, std::string_view spelling);
+/// "linear" or "full-attention": for messages.
+std::string_view kindWord(BlockKind kind);
+/// "0-2, 4-6": ascending numbers with runs joined.
+std::string indexList(const std::vector<int64_t> &numbers);
 
 /// The table of family qwen3_5_moe for a configuration (frontend/families/Qwen35MoePoints.cpp).
 PointTable qwen35MoePoints(const ModelConfig &config);

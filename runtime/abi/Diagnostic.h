@@ -7,7 +7,8 @@
 
 namespace nnterp {
 
-/// A place in text that came from the user. `line` and `col` are 1-based; 0 means unknown (then only `file` is printed).
+/// A place in text that came from the user. `line` and `col` are 1-based; 0 means unknown (then only `file` is
+/// printed).
 struct SourceLoc {
   std::string file;
   int line = 0;
@@ -48,6 +49,14 @@ private:
 
 /// `file:line:col: error NNT0601: message` followed by indented notes, one per line, each ending in a newline.
 std::string format(const Diagnostic &diagnostic);
+
+/// One row of Errors.def: the code, a short title, and a sentence on what it means.
+struct ErrorInfo {
+  std::string_view code, title, text;
+};
+
+/// All rows of Errors.def, in its order.
+const std::vector<ErrorInfo> &errorTable();
 
 /// What an error code is about, from Errors.def; empty for an unknown code.
 std::string_view explain(std::string_view code);

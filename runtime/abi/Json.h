@@ -12,7 +12,8 @@
 
 namespace nnterp {
 
-/// A JSON value and where it begins. Objects keep the order of the file; a key that occurs twice is an error on reading.
+/// A JSON value and where it begins. Objects keep the order of the file; a key that occurs twice is an error on
+/// reading.
 class Json {
 public:
   enum class Kind { null, boolean, integer, number, string, array, object };
@@ -45,6 +46,7 @@ public:
   static Json list(std::vector<Json> v = {});
   static Json dict(std::vector<Member> v = {});
   Json &set(std::string key, Json value); ///< adds or replaces a member; returns this
+  Json &add(std::string key, Json value); ///< adds a member that is known to be new; returns this
 };
 
 struct Json::Member {

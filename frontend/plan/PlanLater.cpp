@@ -1,0 +1,105 @@
+// Reads what the format knows and this version does not do: worlds, sweeps, edges, calls. Their syntax is checked, so that a
+// plan that passes later is told apart from a wrong one now; then each is refused with its own code.
+#include "frontend/plan/PlanReader.h"
+
+#include <algorithm>
+
+namespace nnterp {
+
+// -- worlds --
+
+void PlanReader::readWorlds(const Json &worlds) {
+  later(Later::worlds, worlds.loc);
+  if (!is(worlds, Json::Kind::object, "\"worlds\""))
+    return;
+  worldNames.emplace();
+  for (const Json::Member &member : worlds.object) {
+    if (checkName(member.key, member.keyLoc, "the world"))
+      worldNames->push_back(member.key);
+    if (!is(member.value, Json::Kind::object, "a world"))
+      continue;
+    checkKeys(member.value, "a world", {"input"});
+    if (const Json *input = need(member.value, "input", "a world"))
+      planName(*input, "the input");
+  }
+}
+
+void PlanReader::readWorldName(const Json &world, bool several) {
+  later(Later::worlds, world.loc);
+  if (several && world.isArray()) {
+    for (const Json &one : world.array)
+      readWorldName(one, false);
+    return;
+  }
+  if (!is(world, Json::Kind::string, "\"world\"") || (several && world.string == "*") ||
+      !checkName(world.string, world.loc, "the world"))
+    return;
+  if (worldNames && std::find(worldNames->begin(), worldNames->end(), world.string) == worldNames->end())
+    error("NNT0512", world.loc, "no world " + shown(world) + " in this plan" + suggest(world.string, *worldNames));
+}
+
+// -- sweeps --
+
+void PlanReader::readSweep(const Json &sweep) {
+  later(Later::sweep, sweep.loc);
+  if (!is(sweep, Json::Kind::object, "\"sweep\""))
+    return;
+  sweepNames.emplace();
+  for (const auto &[name, loc, values] : sweep.object) {
+    if (checkName(name, loc, "the sweep variable"))
+      sweepNames->push_back(name);
+    std::optional<Range> range = values.isString() ? toRange(values.string) : std::nullopt;
+    bool sound = values.isArray() ? !values.array.empty() : range && range->begin && range->end;
+    for (const Json &value : values.array)
+      sound = sound && (value.isNumber() || value.isString());
+    if (!sound)
+      error("NNT0508", values.loc, "the sweep variable \"" + name + "\" takes a list of numbers and names, or \"a:b\", found " + shown(values));
+  }
+}
+
+// -- edges --
+
+void PlanReader::readEdge(const Json &edge) {
+  later(Later::edge, edge.loc);
+  checkKeys(edge, "an edge", {"id", "world", "from", "to", "select", "do"});
+  PlanEdit unused; // an edge's operation is read as an edit's
+  if (const Json *id = edge.find("id"))
+    checkId(*id, unused.id);
+  if (const Json *world = edge.find("world"))
+    readWorldName(*world, true);
+  if (const Json *from = need(edge, "from", "an edge"))
+    readAt(*from, "\"from\"");
+  if (const Json *to = need(edge, "to", "an edge")) {
+    if (to->isObject()) {
+      checkKeys(*to, "\"to\"", {"at", "select"});
+      if (const Json *at = need(*to, "at", "\"to\""))
+        readAt(*at, "\"at\"");
+      if (const Json *select = to->find("select"))
+        readSelect(*select);
+    } else {
+      readAt(*to, "\"to\"");
+    }
+  }
+  if (const Json *select = edge.find("select"))
+    readSelect(*select);
+  if (const Json *action = need(edge, "do", "an edge"))
+    readDo(*action, unused);
+}
+
+// -- calls --
+
+void PlanReader::readCall(const Json &argument, const Json &action) {
+  later(Later::call, argument.loc);
+  if (std::optional<std::string> function = text(argument, "\"call\"")) {
+    if ((*function)[0] != '@')
+      error("NNT0508", argument.loc, "\"call\" takes a function's name that begins with \"@\", found " + shown(argument));
+    else
+      checkName(function->substr(1), argument.loc, "the function");
+  }
+  const Json *with = action.find("with");
+  if (with && is(*with, Json::Kind::array, "\"with\""))
+    for (const Json &value : with->array)
+      valueName(value, "an entry of \"with\"");
+}
+
+} // namespace nnterp

@@ -1,0 +1,191 @@
+// Index arithmetic of selections: Python's ranges and negative indices, and what two selections share whatever the extent.
+#include "frontend/plan/Selection.h"
+
+#include <algorithm>
+#include <cassert>
+#include <unordered_set>
+
+namespace nnterp {
+
+const AxisSelection *chosen(const Select *select, std::string_view axis) {
+  if (!select)
+    return nullptr;
+  auto found = select->axes.find(std::string(axis));
+  return found == select->axes.end() || found->second.all ? nullptr : &found->second;
+}
+
+namespace {
+
+/// Collects indices in order, each once, and remembers the first that does not exist.
+class Picker {
+public:
+  explicit Picker(int64_t size) : size(size) {}
+
+  void add(int64_t index) {
+    if (index < -size || index >= size) {
+      if (!picked.outside)
+        picked.outside = index;
+      return;
+    }
+    int64_t position = index < 0 ? index + size : index;
+    if (seen.insert(position).second)
+      picked.indices.push_back(position);
+  }
+
+  void add(const Range &range) {
+    auto clip = [&](int64_t end) { return std::clamp(end < 0 ? end + size : end, int64_t(0), size); };
+    int64_t begin = range.begin ? clip(*range.begin) : 0, end = range.end ? clip(*range.end) : size;
+    for (int64_t i = begin; i < end; ++i)
+      add(i);
+  }
+
+  Picked picked;
+
+private:
+  int64_t size;
+  std::unordered_set<int64_t> seen;
+};
+
+/// One index or one range of a selection.
+struct Item {
+  std::optional<int64_t> index;
+  Range range;
+};
+
+std::vector<Item> items(const AxisSelection &selection) {
+  std::vector<Item> result;
+  for (const AxisSelection::Part &part : selection.parts) {
+    if (const auto *list = std::get_if<std::vector<int64_t>>(&part.indices))
+      for (int64_t index : *list)
+        result.push_back({index, {}});
+    else
+      result.push_back({std::nullopt, std::get<Range>(part.indices)});
+  }
+  return result;
+}
+
+/// The half-open interval an item covers, counted from the start (`fromEnd` false, ends up to infinity) or from the end
+/// (from minus infinity up to 0); nothing where the item is written from the other side.
+struct Interval {
+  int64_t begin, end;
+};
+constexpr int64_t infinity = INT64_MAX;
+
+std::optional<Interval> interval(const Item &item, bool fromEnd) {
+  if (item.index)
+    return (*item.index < 0) == fromEnd ? std::optional(Interval{*item.index, *item.index == infinity ? infinity : *item.index + 1}) : std::nullopt;
+  const auto &[begin, end] = item.range;
+  if (fromEnd) {
+    if ((begin && *begin >= 0 && *begin != 0) || (end && *end >= 0))
+      return std::nullopt;
+    return Interval{begin && *begin < 0 ? *begin : -infinity, end.value_or(0)};
+  }
+  if ((begin && *begin < 0) || (end && *end < 0))
+    return std::nullopt;
+  return Interval{begin.value_or(0), end.value_or(infinity)};
+}
+
+/// What two items share. An index always exists (else it is an error of its own); of a range only the first or last position is sure to
+/// exist, as an axis has at least one.
+Answer overlap(const Item &a, const Item &b) {
+  for (bool fromEnd : {false, true}) {
+    std::optional<Interval> x = interval(a, fromEnd), y = interval(b, fromEnd);
+    if (!x || !y)
+      continue;
+    Interval common{std::max(x->begin, y->begin), std::min(x->end, y->end)};
+    if (common.begin >= common.end)
+      return Answer::no;
+    if (a.index || b.index)
+      return Answer::yes;
+    if (fromEnd ? common.end == 0 : common.begin == 0)
+      return Answer::yes;
+  }
+  return Answer::maybe;
+}
+
+Answer overlap(const std::vector<Item> &a, const std::vector<Item> &b) {
+  Answer result = Answer::no;
+  for (const Item &x : a)
+    for (const Item &y : b) {
+      Answer answer = overlap(x, y);
+      if (answer == Answer::yes)
+        return Answer::yes;
+      if (answer == Answer::maybe)
+        result = Answer::maybe;
+    }
+  return result;
+}
+
+} // namespace
+
+Picked pick(const AxisSelection &selection, int64_t size) {
+  Picker picker(size);
+  for (const Item &item : items(selection))
+    item.index ? picker.add(*item.index) : picker.add(item.range);
+  return std::move(picker.picked);
+}
+
+const Tensor &rowIndices(const AxisSelection &selection, const Plan &plan) {
+  auto found = plan.values.find(selection.rowValue);
+  assert(found != plan.values.end() && "readPlan checks the names of values");
+  return found->second.tensor;
+}
+
+Picked pickRow(const AxisSelection &selection, const Plan &plan, int64_t row, int64_t size) {
+  if (selection.rowValue.empty())
+    return pick(selection, size);
+  const Tensor &indices = rowIndices(selection, plan);
+  int64_t perRow = indices.shape.size() == 2 ? indices.shape[1] : 1;
+  Picker picker(size);
+  for (int64_t i = 0; i < perRow; ++i)
+    if (int64_t index = indices.as<int64_t>()[row * perRow + i]; index != absentIndex)
+      picker.add(index);
+  return std::move(picker.picked);
+}
+
+bool isOneIndex(const AxisSelection &selection, const Plan &plan) {
+  if (!selection.rowValue.empty()) {
+    const Shape &shape = rowIndices(selection, plan).shape;
+    return shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
+  }
+  std::vector<Item> all = items(selection);
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](const Item &item) { return item.index && item.index == all[0].index; });
+}
+
+Answer overlap(const AxisSelection &a, const AxisSelection &b) {
+  if (!a.rowValue.empty() || !b.rowValue.empty())
+    return Answer::maybe;
+  return overlap(items(a), items(b));
+}
+
+Answer holdsFirst(const AxisSelection &selection) {
+  return selection.rowValue.empty() ? overlap(items(selection), {Item{0, {}}}) : Answer::maybe;
+}
+
+Answer holdsLast(const AxisSelection &selection) {
+  return selection.rowValue.empty() ? overlap(items(selection), {Item{-1, {}}}) : Answer::maybe;
+}
+
+static bool sameParts(const AxisSelection &a, const AxisSelection &b) {
+  std::vector<Item> x = items(a), y = items(b);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Item &i, const Item &j) {
+    return i.index == j.index && i.range.begin == j.range.begin && i.range.end == j.range.end;
+  });
+}
+
+bool sameSelection(const AxisSelection *a, const AxisSelection *b) {
+  if (!a || !b)
+    return a == b;
+  return a->rowValue == b->rowValue && sameParts(*a, *b);
+}
+
+bool sameSelection(const Select *a, const Select *b) {
+  auto covered = [](const Select *in, const Select *by) {
+    return !in || std::all_of(in->axes.begin(), in->axes.end(), [&](const auto &axis) {
+      return sameSelection(chosen(in, axis.first), chosen(by, axis.first));
+    });
+  };
+  return covered(a, b) && covered(b, a);
+}
+
+} // namespace nnterp

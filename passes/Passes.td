@@ -1,0 +1,92 @@
+// The project's passes. Pass FooPass, flag nnterp-foo, file Foo.cpp, test foo.mlir.
+#ifndef NNTERP_PASSES
+#define NNTERP_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===--- plan -----------------------------------------------------------------------------------------------------===//
+
+def DissolveBlocks : Pass<"nnterp-dissolve-blocks", "::mlir::ModuleOp"> {
+  let summary = "Inlines hybrid.block, leaving the block's index on its ops";
+}
+
+def ApplyPlan : Pass<"nnterp-apply-plan", "::mlir::ModuleOp"> {
+  let summary = "Inserts the taps and edits of nnterp.plan at the points they name";
+  let description = [{
+    Errors: a name without a point, a read-only point, edits whose sources depend on what they edit (a cycle, with the
+    values on it). The plan op is kept for the checks that follow.
+  }];
+  let dependentDialects = ["::nnterp::NnterpDialect", "::mlir::arith::ArithDialect"];
+}
+
+//===--- check ----------------------------------------------------------------------------------------------------===//
+
+def CheckDeadEdits : Pass<"nnterp-check-dead-edits", "::mlir::ModuleOp"> {
+  let summary = "Refuses an edit that reaches no tap";
+  let description = [{ Decided on the graph: an entry of the plan is dead if none of its edits is needed by any tap. }];
+}
+
+def VerifyStage : Pass<"nnterp-verify-stage", "::mlir::ModuleOp"> {
+  let summary = "Checks the contract of a stage";
+  let options = [Option<"stage", "stage", "std::string", "", "import, plan, checked, simplified, kernels, bufferized or llvm">];
+}
+
+//===--- simplify -------------------------------------------------------------------------------------------------===//
+
+def ErasePoints : Pass<"nnterp-erase-points", "::mlir::ModuleOp"> {
+  let summary = "Removes points: what a plan does not use costs nothing";
+}
+
+def TapsToResults : Pass<"nnterp-taps-to-results", "::mlir::ModuleOp"> {
+  let summary = "Makes every tapped value a result of the program";
+  let description = [{ Results carry their output key in the argument attribute `nnterp.key`. The plan op is removed. }];
+}
+
+def PruneUnused : Pass<"nnterp-prune-unused", "::mlir::ModuleOp"> {
+  let summary = "Drops results and ops that no output needs";
+}
+
+//===--- lower ----------------------------------------------------------------------------------------------------===//
+
+def OutlineBlocks : Pass<"nnterp-outline-blocks", "::mlir::ModuleOp"> {
+  let summary = "Outlines each block into a function; equal blocks share one";
+  let description = [{
+    Weights, buffers, inputs and outputs become parameters of the run's descriptor table (`nnterp.slot`); activations alone are
+    arguments, with one destination per result.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::memref::MemRefDialect", "::nnterp::NnterpDialect"];
+}
+
+def FormKernels : Pass<"nnterp-form-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Groups each op of the model with its edits and taps into a hybrid.kernel";
+  let dependentDialects = ["::nnterp::hybrid::HybridDialect"];
+}
+
+def OpenKernels : Pass<"nnterp-open-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Chooses the plain lowering: inlines hybrid.kernel bodies";
+}
+
+def LowerPlain : Pass<"nnterp-lower-plain", "::mlir::func::FuncOp"> {
+  let summary = "Lowers hybrid and nnterp ops to linalg, scf and arith on tensors";
+  let description = [{ The plain lowering: written to be read, the oracle that faster kernels are compared with. }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::nnterp::NnterpDialect"];
+}
+
+def LowerSlots : Pass<"nnterp-lower-slots", "::mlir::ModuleOp"> {
+  let summary = "Lowers nnterp.slot, nnterp.progress and nnterp.fail to loads and calls, and allocation to the host's table";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ExpandMath : Pass<"nnterp-expand-math"> {
+  let summary = "Expands elementary functions to arithmetic";
+  let description = [{
+    exp, log1p, tanh, erf, sin and cos on float32 and float64, scalars and vectors, by arith ops alone: the same bits on every
+    target, no call to a math library. float32 results are within 1 ulp; sin and cos in float64 reduce their argument exactly up
+    to 2^20.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+#endif
