@@ -71,7 +71,8 @@ void readDtype(ConfigFields &fields, ModelConfig &config) {
       config.dtype = dtype;
     else
       fields.error("NNT0209", key, fields.where({key}),
-                   "\"" + fields.path(key) + "\": expected \"float32\", \"bfloat16\" or \"float16\", found " + quoted(word));
+                   "\"" + fields.path(key) + "\": expected \"float32\", \"bfloat16\" or \"float16\", found " +
+                       quoted(word));
   }
 }
 
@@ -97,11 +98,10 @@ void readTextSizes(ConfigFields &text, ModelConfig &c) {
 /// Every size has a default (spec 1.2), but a file without them is more likely a mistake than a released model.
 void noteMissingSizes(ConfigFields &text, Diagnostics &diags) {
   std::string missing;
-  for (const char *key :
-       {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
-        "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim",
-        "linear_conv_kernel_dim", "num_experts", "num_experts_per_tok", "moe_intermediate_size",
-        "shared_expert_intermediate_size"})
+  for (const char *key : {"vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads",
+                          "num_key_value_heads", "head_dim", "linear_num_key_heads", "linear_num_value_heads",
+                          "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim", "num_experts",
+                          "num_experts_per_tok", "moe_intermediate_size", "shared_expert_intermediate_size"})
     if (!text.has(key))
       missing += (missing.empty() ? "" : ", ") + text.path(key);
   if (!missing.empty())
@@ -117,7 +117,8 @@ void readTextRest(ConfigFields &text, ModelConfig &c) {
   c.attentionBias = text.flag("attention_bias", false);
   if (c.attentionBias)
     text.error("NNT0208", "attention_bias", text.where({"attention_bias"}),
-               "\"" + text.path("attention_bias") + "\": biases in the attention projections are not supported; expected false");
+               "\"" + text.path("attention_bias") +
+                   "\": biases in the attention projections are not supported; expected false");
   // Without effect on a forward pass; their types are checked all the same.
   text.number("attention_dropout", 0.0, -1, 1);
   text.number("initializer_range", 0.02, -1, 1e6);
@@ -154,8 +155,8 @@ void readLayerTypes(ConfigFields &text, ModelConfig &c) {
       c.layerTypes.push_back(BlockKind::full);
     else
       text.error("NNT0205", "layer_types", item.loc,
-                 "\"" + text.path("layer_types") +
-                     "\": expected \"linear_attention\" or \"full_attention\", found " + quoted(item.string));
+                 "\"" + text.path("layer_types") + "\": expected \"linear_attention\" or \"full_attention\", found " +
+                     quoted(item.string));
   }
   if (!text.usable({"layer_types", "num_hidden_layers"})) {
     c.layerTypes.assign(size_t(c.numLayers), BlockKind::linear);
@@ -183,8 +184,7 @@ void readRope(ConfigFields &text, ModelConfig &c, Diagnostics &diags) {
 
   ConfigFields &thetaFields = !rope.has("rope_theta") && text.has("rope_theta") ? text : rope;
   c.ropeTheta = thetaFields.number("rope_theta", c.ropeTheta, 0, 1e18);
-  ConfigFields &factorFields =
-      !rope.has("partial_rotary_factor") && text.has("partial_rotary_factor") ? text : rope;
+  ConfigFields &factorFields = !rope.has("partial_rotary_factor") && text.has("partial_rotary_factor") ? text : rope;
   text.find("partial_rotary_factor");
   text.find("rope_theta");
   double factor = factorFields.number("partial_rotary_factor", 0.25, 0, 1);
@@ -196,8 +196,8 @@ void readRope(ConfigFields &text, ModelConfig &c, Diagnostics &diags) {
                            " of \"head_dim\" " + std::to_string(c.headDim) + " gives " + std::to_string(c.rotaryDims) +
                            " rotary dims; expected an even number of at least 2");
 
-  // The sections are clipped by the rotary width, so the default is harmless for small heads; a list in the file that is
-  // wider than that is a mistake.
+  // The sections are clipped by the rotary width, so the default is harmless for small heads; a list in the file that
+  // is wider than that is a mistake.
   bool listed = rope.has("mrope_section");
   c.mropeSection = rope.triple("mrope_section", c.mropeSection);
   rope.flag("mrope_interleaved", true);

@@ -44,16 +44,16 @@ struct ModelConfig {
   std::string architecture; ///< first of `architectures`, may be empty
   bool multimodal = false;  ///< has the wrapper (`text_config`/`vision_config`), not a bare text config
 
-  int64_t vocabSize = 248320;                ///< V
-  int64_t hiddenSize = 2048;                 ///< C
-  int64_t numLayers = 40;                    ///< L
-  int64_t numHeads = 16, numKvHeads = 2;     ///< N, NK
-  int64_t headDim = 256;                     ///< D
-  int64_t rotaryDims = 64;                   ///< R = int(D * partial_rotary_factor)
+  int64_t vocabSize = 248320;            ///< V
+  int64_t hiddenSize = 2048;             ///< C
+  int64_t numLayers = 40;                ///< L
+  int64_t numHeads = 16, numKvHeads = 2; ///< N, NK
+  int64_t headDim = 256;                 ///< D
+  int64_t rotaryDims = 64;               ///< R = int(D * partial_rotary_factor)
   int64_t linearKeyHeads = 16, linearValueHeads = 32, linearKeyDim = 128, linearValueDim = 128; ///< HK, HV, DK, DV
-  int64_t convKernel = 4;                    ///< KW
-  int64_t numExperts = 256, expertsPerToken = 8; ///< E, K
-  int64_t moeIntermediate = 512, sharedIntermediate = 512; ///< I, IS
+  int64_t convKernel = 4;                                                                       ///< KW
+  int64_t numExperts = 256, expertsPerToken = 8;                                                ///< E, K
+  int64_t moeIntermediate = 512, sharedIntermediate = 512;                                      ///< I, IS
   double rmsNormEps = 1e-6;
   double ropeTheta = 10000.0;
   std::vector<int64_t> mropeSection{11, 11, 10};
@@ -71,9 +71,9 @@ struct ModelConfig {
   std::vector<ConfigValue> values; ///< every value in force, in reading order
   std::vector<ConfigValue> unused; ///< keys of the file that nothing reads: kept, without effect
 
-  int64_t queryDim() const { return linearKeyHeads * linearKeyDim; }       ///< QD
-  int64_t valueDim() const { return linearValueHeads * linearValueDim; }   ///< VD
-  int64_t convChannels() const { return 2 * queryDim() + valueDim(); }     ///< CD
+  int64_t queryDim() const { return linearKeyHeads * linearKeyDim; }     ///< QD
+  int64_t valueDim() const { return linearValueHeads * linearValueDim; } ///< VD
+  int64_t convChannels() const { return 2 * queryDim() + valueDim(); }   ///< CD
   int64_t countBlocks(BlockKind kind) const { return std::count(layerTypes.begin(), layerTypes.end(), kind); }
   bool isFull(int64_t layer) const { return layerTypes[size_t(layer)] == BlockKind::full; }
 };

@@ -47,11 +47,11 @@ void checkText(ConfigFields &f, const ModelConfig &c) {
   bounded(f, {"hidden_size", "num_key_value_heads", "head_dim"}, "the key projection",
           {c.numKvHeads, c.headDim, c.hiddenSize});
   // Its rows are QD + QD + VD; three times the larger bounds the sum.
-  bounded(f,
-          {"hidden_size", "linear_num_key_heads", "linear_key_head_dim", "linear_num_value_heads",
-           "linear_value_head_dim"},
-          "the projection of a linear block",
-          {3, std::max(c.linearKeyHeads * c.linearKeyDim, c.linearValueHeads * c.linearValueDim), c.hiddenSize});
+  bounded(
+      f,
+      {"hidden_size", "linear_num_key_heads", "linear_key_head_dim", "linear_num_value_heads", "linear_value_head_dim"},
+      "the projection of a linear block",
+      {3, std::max(c.linearKeyHeads * c.linearKeyDim, c.linearValueHeads * c.linearValueDim), c.hiddenSize});
   bounded(f, {"linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim"}, "the state of a linear block",
           {c.linearValueHeads, c.linearKeyDim, c.linearValueDim});
   bounded(f,
@@ -87,7 +87,8 @@ void checkVision(ConfigFields &f, const VisionConfig &v, bool compareOut, const 
           {v.hiddenSize, v.inChannels, v.temporalPatchSize, v.patchSize, v.patchSize});
   int64_t merged = v.hiddenSize * v.spatialMergeSize * v.spatialMergeSize;
   bounded(f, {"hidden_size", "spatial_merge_size"}, "the encoder's merger", {merged, merged});
-  bounded(f, {"out_hidden_size", "hidden_size", "spatial_merge_size"}, "the merger's output", {merged, v.outHiddenSize});
+  bounded(f, {"out_hidden_size", "hidden_size", "spatial_merge_size"}, "the merger's output",
+          {merged, v.outHiddenSize});
 }
 
 std::string configFingerprint(const ModelConfig &c) {

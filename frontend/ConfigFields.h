@@ -9,8 +9,8 @@
 
 namespace nnterp {
 
-/// One object of the configuration. An absent object (`object` null) has every default. After a diagnosed error a getter
-/// returns the default and `usable` is false for that key, so that no second error follows from the first.
+/// One object of the configuration. An absent object (`object` null) has every default. After a diagnosed error a
+/// getter returns the default and `usable` is false for that key, so that no second error follows from the first.
 class ConfigFields {
 public:
   /// `prefix` is the object's path in the file with its dot: "" or "text_config.".

@@ -74,6 +74,11 @@ def LowerPlain : Pass<"nnterp-lower-plain", "::mlir::func::FuncOp"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::nnterp::NnterpDialect"];
 }
 
+def CopyToLoops : Pass<"nnterp-copy-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "Turns memref.copy into linalg ops, which become loops";
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 def LowerSlots : Pass<"nnterp-lower-slots", "::mlir::ModuleOp"> {
   let summary = "Lowers nnterp.slot, nnterp.progress and nnterp.fail to loads and calls, and allocation to the host's table";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];

@@ -228,7 +228,7 @@ def YieldOp : Nnterp_Op<"yield", [Pure, Terminator, ReturnLike]> {
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), "">];
+  let builders = [OpBuilder<(ins), "build($_builder, $_state, ::mlir::ValueRange());">];
 }
 
 def ProjectOutOp : Nnterp_Op<"project_out", [Pure, AttrSizedOperandSegments, AllTypesMatch<["value", "result"]>]> {
@@ -370,7 +370,7 @@ def SlotOp : Nnterp_Op<"slot", [Pure]> {
   let assemblyFormat = "$frame `,` $site `[` $index `]` attr-dict `:` type($result)";
 }
 
-def ProgressOp : Nnterp_Op<"progress"> {
+def ProgressOp : Nnterp_Op<"progress", [MemoryEffects<[MemWrite]>]> {
   let summary = "Tells the run that a step of the program is done";
   let description = [{
     `done` of `total` steps.
@@ -387,7 +387,7 @@ def ProgressOp : Nnterp_Op<"progress"> {
   let assemblyFormat = "$frame `,` $done `of` $total attr-dict";
 }
 
-def FailOp : Nnterp_Op<"fail"> {
+def FailOp : Nnterp_Op<"fail", [MemoryEffects<[MemWrite]>]> {
   let summary = "Reports a run-time error of a plan's entry";
   let description = [{
     `entry` is the plan's edit, `reason` one of abi::FailReason. The program goes on; the run ends in an error.

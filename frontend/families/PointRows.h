@@ -48,8 +48,9 @@ inline Dim batchDim() { return {Dim::batch, 0}; }
 inline Dim seqDim() { return {Dim::seq, 0}; }
 inline Dim fixedDim(int64_t size) { return {Dim::fixed, size}; }
 
-/// Rows of the image encoder and its projector, split around the text blocks by forward order: all of them come after the
-/// token embeddings and before the first block (spec 7.7).
+/// Which tokens are image tokens: derived from the inputs, before the embedding.
+void addImageMaskRow(PointRows &rows);
+/// Rows of the image encoder and its projector: behind the token embeddings, before the first block (spec 7.7).
 void addVisionRows(PointRows &rows, const ModelConfig &config);
 
 } // namespace nnterp

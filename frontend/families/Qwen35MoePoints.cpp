@@ -11,6 +11,7 @@ public:
   TextRows(PointRows &rows, const ModelConfig &config) : rows(rows), c(config) {}
 
   void inputs();
+  void embeddings();
   void blockEntry();
   void linearMixer();
   void fullMixer();
@@ -30,9 +31,7 @@ private:
   }
   std::vector<Dim> stream() const { return tokens({c.hiddenSize}); }
   /// [B, heads, S, D]
-  std::vector<Dim> headed(int64_t heads) const {
-    return {batchDim(), fixedDim(heads), seqDim(), fixedDim(c.headDim)};
-  }
+  std::vector<Dim> headed(int64_t heads) const { return {batchDim(), fixedDim(heads), seqDim(), fixedDim(c.headDim)}; }
   std::vector<Dim> pattern() const { return {batchDim(), fixedDim(c.numHeads), seqDim(), seqDim()}; }
   std::vector<Dim> deltaState() const {
     return {batchDim(), fixedDim(c.linearValueHeads), fixedDim(c.linearKeyDim), fixedDim(c.linearValueDim)};
@@ -53,12 +52,16 @@ void TextRows::inputs() {
   mask.type = ValueType::int64;
   mask.access = Access::readOnly;
   PointInfo &size = rows.add("input_size", Layout::Sizes, {fixedDim(2)}, {}, "argument of the model",
-                             "rows and columns of the input: B and S");
+                             "rows and columns of the input, B and S");
   size.type = ValueType::int64;
   size.access = Access::readOnly;
+}
+
+void TextRows::embeddings() {
+  rows.scope(Presence::model, "", "");
   rows.add("token_embeddings", Layout::Residual, stream(), {"embed_tokens.output"},
            "behind the embedding table, before image features are put in",
-           "one row of the table per token: the start of the residual stream");
+           "one row of the table per token, the start of the residual stream");
 }
 
 void TextRows::blockEntry() {
@@ -104,11 +107,12 @@ void TextRows::linearMixer() {
   rows.add("attention_values", Layout::LinearV, tokens({hv, dv}), {}, "argument of the delta rule",
            "what each value head writes into its state");
   rows.add("decays", Layout::Gates, tokens({hv}), {}, "argument of the delta rule",
-           "logarithm of what is kept of the state at each token: 0 keeps all").type = ValueType::float32;
+           "logarithm of what is kept of the state at each token; 0 keeps all")
+      .type = ValueType::float32;
   rows.add("betas", Layout::Gates, tokens({hv}), {}, "argument of the delta rule",
            "write strength of each token, between 0 and 1");
   PointInfo &before = rows.add("state_input", Layout::State, deltaState(), {}, "argument of the delta rule",
-                               "the state that the sequence starts from: zeros, unless a saved one is loaded");
+                               "the state that the sequence starts from; zeros, unless a saved one is loaded");
   before.type = ValueType::float32;
   before.place = Place::promptStart;
   rows.add("states", Layout::States, tokens({hv, dk, dv}), {"linear_attn.state"},
@@ -225,7 +229,8 @@ void TextRows::mixture() {
   rows.add("router_logits", Layout::RouterLogits, tokens({c.numExperts}), {"mlp.router.output"}, "behind the router",
            "one score per expert; choice and weights of the experts follow from it");
   rows.add("expert_indices", Layout::ExpertIndices, tokens({slots}), {}, "argument of the experts",
-           "which expert serves each slot, the most probable first").type = ValueType::int64;
+           "which expert serves each slot, the most probable first")
+      .type = ValueType::int64;
   rows.add("expert_weights", Layout::ExpertWeights, tokens({slots}), {}, "argument of the experts",
            "how much each slot counts; they add up to one and are not renormalised after an edit");
   rows.add("experts.input", Layout::Residual, stream(), {}, "in front of the routed experts",
@@ -261,9 +266,9 @@ void TextRows::head() {
            "one score per word of the vocabulary");
   rows.add("logits", Layout::Logits, tokens({c.vocabSize}), {}, "result of the model",
            "the scores that the caller sees and samples from");
-  PointInfo &probs = rows.add("next_token_probs", Layout::NextTokenProbs, {batchDim(), fixedDim(c.vocabSize)}, {},
-                              "derived from the logits of each row's last token",
-                              "probability of every word to come next");
+  PointInfo &probs =
+      rows.add("next_token_probs", Layout::NextTokenProbs, {batchDim(), fixedDim(c.vocabSize)}, {},
+               "derived from the logits of each row's last token", "probability of every word to come next");
   probs.type = ValueType::float32;
   probs.access = Access::readOnly;
 }
@@ -274,6 +279,9 @@ PointTable qwen35MoePoints(const ModelConfig &config) {
   PointRows rows;
   TextRows text(rows, config);
   text.inputs();
+  if (config.vision)
+    addImageMaskRow(rows);
+  text.embeddings();
   if (config.vision)
     addVisionRows(rows, config);
   text.blockEntry();

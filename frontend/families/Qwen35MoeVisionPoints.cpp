@@ -16,9 +16,7 @@ struct VisionShapes {
   std::vector<Dim> stream() const { return patches(v.hiddenSize); }
   std::vector<Dim> headed() const { return {fixedDim(1), fixedDim(v.numHeads), patchDim(), fixedDim(headDim)}; }
   std::vector<Dim> perHead() const { return {fixedDim(1), patchDim(), fixedDim(v.numHeads), fixedDim(headDim)}; }
-  std::vector<Dim> segment() const {
-    return {fixedDim(1), fixedDim(v.numHeads), {Dim::segment, 0}, {Dim::segment, 0}};
-  }
+  std::vector<Dim> segment() const { return {fixedDim(1), fixedDim(v.numHeads), {Dim::segment, 0}, {Dim::segment, 0}}; }
   std::vector<Dim> merged(int64_t width) const { return {{Dim::imageTokens, 0}, fixedDim(width)}; }
 
   const VisionConfig &v;
@@ -42,12 +40,13 @@ void addAttention(PointRows &rows, const VisionShapes &s, const std::string &blo
            "behind the softmax of image i", "how each patch spreads its attention over its image");
   rows.add("self_attn.attention_head_outputs", Layout::PatchHeads, s.perHead(), {}, "result of attention",
            "each head's weighted mean of the values");
-  rows.add("self_attn.attention_premix", Layout::PatchHeads, s.perHead(), {}, "in front of the output projection, per head",
-           "each head's contribution just before the heads are mixed");
+  rows.add("self_attn.attention_premix", Layout::PatchHeads, s.perHead(), {},
+           "in front of the output projection, per head", "each head's contribution just before the heads are mixed");
   rows.add("attn.proj.input", Layout::Patches, s.stream(), {}, "in front of the output projection",
            "all heads side by side");
-  rows.add("self_attn.attention_output", Layout::Patches, s.stream(), {block + "attn.output", block + "attn.proj.output"},
-           "behind the output projection", "what attention adds to the patch stream");
+  rows.add("self_attn.attention_output", Layout::Patches, s.stream(),
+           {block + "attn.output", block + "attn.proj.output"}, "behind the output projection",
+           "what attention adds to the patch stream");
 }
 
 void addBlock(PointRows &rows, const VisionShapes &s) {
@@ -88,8 +87,8 @@ void addProjector(PointRows &rows, const VisionShapes &s) {
            "the encoder's last stream, one row per patch");
   rows.add("norm.output", Layout::PatchRows, {s.patchDim(), fixedDim(s.v.hiddenSize)}, {},
            "behind the projector's norm", "normed patches before neighbours are joined");
-  rows.add("linear_fc1.input", Layout::ImageFeatures, s.merged(wide), {}, "in front of the projector's first projection",
-           "neighbouring patches joined into one row each");
+  rows.add("linear_fc1.input", Layout::ImageFeatures, s.merged(wide), {},
+           "in front of the projector's first projection", "neighbouring patches joined into one row each");
   rows.add("linear_fc1.output", Layout::ImageFeatures, s.merged(wide), {}, "behind the projector's first projection",
            "its neurons before the activation");
   rows.add("act_fn.output", Layout::ImageFeatures, s.merged(wide), {}, "behind the projector's activation",
@@ -102,13 +101,17 @@ void addProjector(PointRows &rows, const VisionShapes &s) {
 
 } // namespace
 
-void addVisionRows(PointRows &rows, const ModelConfig &config) {
-  const VisionShapes s(*config.vision);
+void addImageMaskRow(PointRows &rows) {
   rows.scope(Presence::image, "vision.", kCondition);
   PointInfo &mask = rows.add("image_token_mask", Layout::ImageTokenMask, {batchDim(), seqDim()}, {},
                              "derived from the token ids", "true where an image feature stands in for a token");
   mask.access = Access::readOnly;
   mask.type = ValueType::boolean;
+}
+
+void addVisionRows(PointRows &rows, const ModelConfig &config) {
+  const VisionShapes s(*config.vision);
+  rows.scope(Presence::image, "vision.", kCondition);
   rows.add("patch_embeddings", Layout::Patches, s.stream(), {"vision.patch_embed.proj.output"},
            "behind the patch embedding, before positions are added", "one row per patch of pixels");
   rows.add("pos_embed.output", Layout::Patches, s.stream(), {}, "behind the position embedding",

@@ -11,8 +11,8 @@ namespace nnterp {
 /// What stands between the brackets.
 struct IndexForm {
   enum class Kind { list, range, all, linear, full, matched } kind = Kind::all;
-  std::vector<int64_t> list;             ///< as written, negative numbers too
-  std::optional<int64_t> begin, end;     ///< of a range; absent ends are open
+  std::vector<int64_t> list;         ///< as written, negative numbers too
+  std::optional<int64_t> begin, end; ///< of a range; absent ends are open
 };
 
 /// Parses the text between the brackets; nothing when it is none of the forms.

@@ -14,9 +14,38 @@ namespace nnterp {
 
 /// Layouts of spec/plan.md 4; the axes of each are fixed.
 enum class Layout : uint8_t {
-  Tokens, Residual, Logits, LinearQK, LinearV, Gates, State, States, ConvState, Memory, Queries, Keys, Values, Pattern,
-  HeadOutputs, Neurons, Channels, Scalar, RouterLogits, ExpertWeights, ExpertIndices, ExpertOutputs, NextTokenProbs, Sizes,
-  Patches, PatchNeurons, PatchQKV, PatchHeads, PatchRows, ImageFeatures, SegmentPattern, ImageTokenMask
+  Tokens,
+  Residual,
+  Logits,
+  LinearQK,
+  LinearV,
+  Gates,
+  State,
+  States,
+  ConvState,
+  Memory,
+  Queries,
+  Keys,
+  Values,
+  Pattern,
+  HeadOutputs,
+  Neurons,
+  Channels,
+  Scalar,
+  RouterLogits,
+  ExpertWeights,
+  ExpertIndices,
+  ExpertOutputs,
+  NextTokenProbs,
+  Sizes,
+  Patches,
+  PatchNeurons,
+  PatchQKV,
+  PatchHeads,
+  PatchRows,
+  ImageFeatures,
+  SegmentPattern,
+  ImageTokenMask
 };
 std::string_view name(Layout layout);
 std::optional<Layout> layoutByName(std::string_view name);
@@ -29,14 +58,21 @@ bool isPlaced(Layout layout);
 
 enum class Access : uint8_t { readWrite, readOnly };
 enum class Presence : uint8_t { model, everyBlock, linearBlock, fullBlock, image };
-/// Element type of a value: the model dtype, or fixed.
-enum class ValueType : uint8_t { modelDtype, float32, int64 };
+/// Element type of a value: the model dtype, or fixed (`boolean`: images only).
+enum class ValueType : uint8_t { modelDtype, float32, int64, boolean };
 /// Where a placed value stands in the sequence (spec/plan.md 4, Places).
 enum class Place : uint8_t { none, promptStart, promptEnd };
 
 /// An extent: a static number, or one of the dynamic dims.
 struct Dim {
-  enum Kind : uint8_t { fixed, batch, seq, patches, imageTokens, segment } kind = fixed; ///< the last three: images only
+  enum Kind : uint8_t {
+    fixed,
+    batch,
+    seq,
+    patches,
+    imageTokens,
+    segment
+  } kind = fixed; ///< the last three: images only
   int64_t size = 0;
 };
 /// "48", "B", "S", "P" (patches), "M" (merged image tokens), "n" (patches of one image).
@@ -45,31 +81,33 @@ std::string toString(const Dim &dim);
 /// One row of the table. `name` is without the block prefix for block values: `self_attn.attention_premix` stands for
 /// `layers[i].self_attn.attention_premix`. Rows of the image encoder are written whole, `vision.layers[j].layer_input`.
 struct PointInfo {
-  std::string name;                  ///< standard name: the key of outputs (spec/plan.md 7)
-  std::vector<std::string> aliases;  ///< other names of the same point, same convention, without the word aliases below
+  std::string name;                 ///< standard name: the key of outputs (spec/plan.md 7)
+  std::vector<std::string> aliases; ///< other names of the same point, same convention, without the word aliases below
   Layout layout;
   std::vector<Dim> shape;
   ValueType type = ValueType::modelDtype;
   Access access = Access::readWrite;
   Presence presence = Presence::model;
   Place place = Place::none;
-  std::string where;                 ///< where in the computation it is read, our own words
-  std::string what;                  ///< what it is, our own words
-  std::string condition;             ///< when it exists, our own words ("" = always)
-  bool inBlock() const { return presence == Presence::everyBlock || presence == Presence::linearBlock || presence == Presence::fullBlock; }
+  std::string where;     ///< where in the computation it is read, our own words
+  std::string what;      ///< what it is, our own words
+  std::string condition; ///< when it exists, our own words ("" = always)
+  bool inBlock() const {
+    return presence == Presence::everyBlock || presence == Presence::linearBlock || presence == Presence::fullBlock;
+  }
 };
 
 /// A point of one model: a row of the table at a block.
 struct PointRef {
   const PointInfo *info = nullptr;
-  int64_t layer = -1;                ///< -1 for model values; a block of the encoder for `vision.layers[j]` rows
-  std::string name() const;          ///< `layers[3].self_attn.attention_premix`
+  int64_t layer = -1;       ///< -1 for model values; a block of the encoder for `vision.layers[j]` rows
+  std::string name() const; ///< `layers[3].self_attn.attention_premix`
 };
 
-/// How a name pattern failed, for messages.
+/// How a name failed, for messages.
 struct NameError {
-  std::string code, message;         ///< NNT06xx
-  std::vector<std::string> notes;    ///< nearest names; blocks that have the value
+  std::string code, message;      ///< NNT06xx
+  std::vector<std::string> notes; ///< nearest names; blocks that have the value
 };
 
 /// All named values of one model, in forward order.
@@ -86,13 +124,17 @@ public:
   const PointInfo *row(std::string_view standardName) const;
   /// Blocks of the text model that have a row, in order; empty for values of the model and of images.
   std::vector<int64_t> blocksOf(Presence presence) const;
-  /// Every point of the graph in forward order, block after block. Values of images are not in the graph of this version.
+  /// Every point of the graph in forward order, block after block. Values of images are not in the graph of this
+  /// version.
   std::vector<PointRef> points() const;
-  /// Expands a plan name with index forms `[3]`, `[-1]`, `[3,7]`, `[0:8]`, `[*]`, `[linear]`, `[full]` and all aliases of
-  /// spec/plan.md 3 (word aliases such as `gate` = `router` included) into points in forward order.
-  /// `matchedIndex`: replaces `[=]` when >= 0. Returns nothing and fills `error` when the name is wrong.
-  std::optional<std::vector<PointRef>> expand(std::string_view pattern, NameError &error, int64_t matchedIndex = -1) const;
-  /// The one spelling: word aliases replaced, standard name instead of alias, index form kept as written.
+  /// Expands a plan name with index forms `[3]`, `[-1]`, `[3,7]`, `[0:8]`, `[*]`, `[linear]`, `[full]` and all aliases
+  /// of spec/plan.md 3 (word aliases such as `gate` = `router` included) into points in forward order. `matchedIndex`:
+  /// replaces `[=]` when >= 0. Returns nothing and fills `error` when the name is wrong.
+  std::optional<std::vector<PointRef>> expand(std::string_view pattern, NameError &error,
+                                              int64_t matchedIndex = -1) const;
+  /// The one spelling: word aliases replaced, standard name instead of alias, index form kept as written; a name of
+  /// nothing is returned unchanged. For display: `layers[*].linear_attn.input` is on linear blocks only, which its
+  /// canonical form `layers[*].attention_norm_output` does not say. Expand what was written.
   std::string canonical(std::string_view pattern) const;
 
 private:

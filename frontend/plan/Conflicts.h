@@ -1,4 +1,5 @@
-// Conflicts between the edits of one point (spec/plan.md 5): decided by the text where it can be, else on a run's positions.
+// Conflicts between the edits of one point (spec/plan.md 5): decided by the text where it can be, else on a run's
+// positions.
 #pragma once
 
 #include "frontend/plan/Region.h"
@@ -6,10 +7,12 @@
 namespace nnterp {
 
 /// Reports the conflicts that hold whatever the input is. Errors: NNT0713, NNT0801, NNT0802.
-void checkConflictsInText(const ResolvedPlan &plan, const PointTable &points, const ModelConfig &config, Diagnostics &diags);
+void checkConflictsInText(const ResolvedPlan &plan, const PointTable &points, const ModelConfig &config,
+                          Diagnostics &diags);
 
 /// Reports the conflicts of one run; `regions` by index in Plan::edits. Errors as above.
-void checkConflictsInRun(const ResolvedPlan &plan, const std::map<size_t, Region> &regions, const ModelConfig &config, Diagnostics &diags);
+void checkConflictsInRun(const ResolvedPlan &plan, const std::map<size_t, Region> &regions, const ModelConfig &config,
+                         Diagnostics &diags);
 
 /// Edits of how tokens are routed: applied after all others of their point, in conflict only among themselves.
 inline bool isRouting(Op op) { return op == Op::reroute || op == Op::force; }

@@ -61,7 +61,8 @@ struct PlanEdit {
   std::optional<Select> select;
   Op op = Op::zero;
   std::optional<Source> source;               ///< replace, scale, lerp (`to`), project_out, add
-  std::vector<double> numbers;                ///< fill c · affine scale, shift · lerp t · add's own scale · clamp min, max
+  std::vector<double> numbers;                ///< fill c · affine scale, shift · lerp t · add's own scale (1 when absent) ·
+                                              ///< clamp min, max (those present); all rounded to float32
   bool hasMin = false, hasMax = false;        ///< clamp
   std::vector<int64_t> experts;               ///< drop, drop_renorm, reroute, force
   bool forceMax = false;                      ///< force with "logit": "max"
@@ -85,7 +86,7 @@ struct PlanValue {
 struct PlanInput {
   std::vector<std::string> prompts;
   std::vector<std::vector<int64_t>> ids;
-  std::string file;
+  std::string file;                           ///< absolute
   SourceLoc loc;
 };
 

@@ -85,7 +85,8 @@ bool PlanChecks::is(const Json &json, Json::Kind kind, std::string_view what) {
 void PlanChecks::checkKeys(const Json &object, std::string_view what, const std::vector<std::string> &known) {
   for (const Json::Member &member : object.object)
     if (std::find(known.begin(), known.end(), member.key) == known.end())
-      error("NNT0501", member.keyLoc, "unknown key \"" + member.key + "\" in " + std::string(what) + suggest(member.key, known));
+      error("NNT0501", member.keyLoc,
+            "unknown key \"" + member.key + "\" in " + std::string(what) + suggest(member.key, known));
 }
 
 const Json *PlanChecks::need(const Json &object, std::string_view key, std::string_view what) {
@@ -108,7 +109,9 @@ std::optional<std::string> PlanChecks::text(const Json &json, std::string_view w
 bool PlanChecks::checkName(const std::string &name, const SourceLoc &loc, std::string_view what) {
   if (isPlanName(name))
     return true;
-  error("NNT0504", loc, std::string(what) + " \"" + name + "\" is no name: expected letters, digits, \"_\" and \"-\", not beginning with a digit or \"-\"");
+  error("NNT0504", loc,
+        std::string(what) + " \"" + name +
+            "\" is no name: expected letters, digits, \"_\" and \"-\", not beginning with a digit or \"-\"");
   return false;
 }
 
@@ -139,13 +142,15 @@ std::optional<int64_t> PlanChecks::integer(const Json &json, std::string_view wh
   if (!is(json, Json::Kind::integer, what))
     return std::nullopt;
   if (json.integer < least) {
-    error("NNT0508", json.loc, std::string(what) + " must be at least " + std::to_string(least) + ", found " + shown(json));
+    error("NNT0508", json.loc,
+          std::string(what) + " must be at least " + std::to_string(least) + ", found " + shown(json));
     return std::nullopt;
   }
   return json.integer;
 }
 
-std::optional<std::string> PlanChecks::word(const Json &json, std::string_view what, const std::vector<std::string> &words) {
+std::optional<std::string> PlanChecks::word(const Json &json, std::string_view what,
+                                            const std::vector<std::string> &words) {
   if (!is(json, Json::Kind::string, what))
     return std::nullopt;
   if (std::find(words.begin(), words.end(), json.string) == words.end()) {

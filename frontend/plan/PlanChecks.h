@@ -1,4 +1,5 @@
-// Checks on a plan's JSON that all its readers share, and the refusal of what the format knows but this version does not do.
+// Checks on a plan's JSON that all its readers share, and the refusal of what the format knows but this version does
+// not do.
 #pragma once
 
 #include "frontend/plan/Plan.h"
@@ -18,7 +19,7 @@ bool isPlanName(std::string_view text);
 std::optional<int64_t> toInteger(std::string_view text);
 /// A half-open range with Python meaning: "2:5", "-2:", ":".
 std::optional<Range> toRange(std::string_view text);
-/// The operations of an edit, in the order of spec/plan.md 5, with `call`.
+/// The operations of an edit that this version does: all but `call`. In the order of enum Op.
 const std::vector<std::string> &operationNames();
 
 /// `; the nearest are "a", "b" or "c"`, or nothing when there are no candidates.
@@ -35,7 +36,9 @@ public:
   explicit PlanChecks(Diagnostics &diags) : diags(diags) {}
 
 protected:
-  void error(const char *code, const SourceLoc &loc, std::string message) { diags.error(code, loc, std::move(message)); }
+  void error(const char *code, const SourceLoc &loc, std::string message) {
+    diags.error(code, loc, std::move(message));
+  }
   /// Refuses a feature: one error per feature, further places are its notes.
   void later(Later feature, const SourceLoc &loc);
 
@@ -61,7 +64,7 @@ protected:
   bool mentionsSweep(std::string_view text, const SourceLoc &loc);
 
   Diagnostics &diags;
-  std::vector<std::string> valueNames;              ///< what `values` defines, sound or not
+  std::vector<std::string> valueNames;                ///< what `values` defines, sound or not
   std::optional<std::vector<std::string>> sweepNames; ///< what `sweep` declares; nothing without `sweep`
 
 private:

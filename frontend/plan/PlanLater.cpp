@@ -1,5 +1,5 @@
-// Reads what the format knows and this version does not do: worlds, sweeps, edges, calls. Their syntax is checked, so that a
-// plan that passes later is told apart from a wrong one now; then each is refused with its own code.
+// Reads what the format knows and this version does not do: worlds, sweeps, edges, calls. Their syntax is checked, so
+// that a plan that passes later is told apart from a wrong one now; then each is refused with its own code.
 #include "frontend/plan/PlanReader.h"
 
 #include <algorithm>
@@ -53,7 +53,9 @@ void PlanReader::readSweep(const Json &sweep) {
     for (const Json &value : values.array)
       sound = sound && (value.isNumber() || value.isString());
     if (!sound)
-      error("NNT0508", values.loc, "the sweep variable \"" + name + "\" takes a list of numbers and names, or \"a:b\", found " + shown(values));
+      error("NNT0508", values.loc,
+            "the sweep variable \"" + name + "\" takes a list of numbers and names, or \"a:b\", found " +
+                shown(values));
   }
 }
 
@@ -92,7 +94,8 @@ void PlanReader::readCall(const Json &argument, const Json &action) {
   later(Later::call, argument.loc);
   if (std::optional<std::string> function = text(argument, "\"call\"")) {
     if ((*function)[0] != '@')
-      error("NNT0508", argument.loc, "\"call\" takes a function's name that begins with \"@\", found " + shown(argument));
+      error("NNT0508", argument.loc,
+            "\"call\" takes a function's name that begins with \"@\", found " + shown(argument));
     else
       checkName(function->substr(1), argument.loc, "the function");
   }

@@ -6,17 +6,14 @@
 namespace nnterp {
 
 /// In the order of enum Op.
-static constexpr std::string_view opNames[] = {"replace",     "fill", "zero", "scale", "affine",      "clamp",   "lerp",
-                                               "project_out", "mask", "add",  "drop",  "drop_renorm", "reroute", "force"};
+static constexpr std::string_view opNames[] = {"replace", "fill",        "zero",        "scale", "affine",
+                                               "clamp",   "lerp",        "project_out", "mask",  "add",
+                                               "drop",    "drop_renorm", "reroute",     "force"};
 
 std::string_view name(Op op) { return opNames[size_t(op)]; }
 
 const std::vector<std::string> &operationNames() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> list(std::begin(opNames), std::end(opNames));
-    list.push_back("call");
-    return list;
-  }();
+  static const std::vector<std::string> names(std::begin(opNames), std::end(opNames));
   return names;
 }
 
@@ -34,7 +31,7 @@ void PlanReader::readDo(const Json &action, PlanEdit &edit) {
   for (const Json::Member &member : action.object) {
     if (standsBeside(member.key, action))
       continue;
-    if (std::find(known.begin(), known.end(), member.key) != known.end()) {
+    if (member.key == "call" || std::find(known.begin(), known.end(), member.key) != known.end()) {
       given.push_back(member.key);
     } else {
       error("NNT0507", member.keyLoc, "unknown operation \"" + member.key + "\"" + suggest(member.key, known));
@@ -47,7 +44,8 @@ void PlanReader::readDo(const Json &action, PlanEdit &edit) {
     std::string found = given.empty() ? "none" : joinOr({given[0]});
     for (size_t i = 1; i < given.size(); ++i)
       found += (i + 1 < given.size() ? ", " : " and ") + joinOr({given[i]});
-    error("NNT0506", action.loc, "\"do\" must have exactly one operation (\"add\" may have \"scale\" beside it), found " + found);
+    error("NNT0506", action.loc,
+          "\"do\" must have exactly one operation (\"add\" may have \"scale\" beside it), found " + found);
     return;
   }
   const Json &argument = *action.find(given[0]);
@@ -93,7 +91,8 @@ void PlanReader::readOperation(const Json &argument, const Json &action, PlanEdi
   }
 }
 
-void PlanReader::readNumbers(const Json &argument, std::string_view what, const std::vector<std::string> &keys, PlanEdit &edit) {
+void PlanReader::readNumbers(const Json &argument, std::string_view what, const std::vector<std::string> &keys,
+                             PlanEdit &edit) {
   if (!is(argument, Json::Kind::object, what))
     return;
   checkKeys(argument, what, keys);
@@ -167,8 +166,9 @@ std::optional<Source> PlanReader::readSource(const Json &json) {
     }
     // A string can only be a sweep variable; a value's name stands in {"value": NAME}.
     if (json.isString() && (json.string.empty() || json.string[0] != '$')) {
-      error("NNT0511", json.loc, "a source is a number or an object, found " + shown(json) +
-                                     "; a value's name is written {\"value\": " + shown(json) + "}");
+      error("NNT0511", json.loc,
+            "a source is a number or an object, found " + shown(json) +
+                "; a value's name is written {\"value\": " + shown(json) + "}");
       return std::nullopt;
     }
     source.number = number(json, "a source").value_or(0);
@@ -189,7 +189,8 @@ std::optional<Source> PlanReader::readSource(const Json &json) {
   source.kind = Source::Kind::value;
   for (const char *key : {"world", "at", "select", "when", "mean"})
     if (json.find(key))
-      error("NNT0511", json.find(key)->loc, "a source with \"value\" takes only \"scale\" beside it, found \"" + std::string(key) + "\"");
+      error("NNT0511", json.find(key)->loc,
+            "a source with \"value\" takes only \"scale\" beside it, found \"" + std::string(key) + "\"");
   source.value = valueName(*value, "\"value\"").value_or("");
   return source;
 }

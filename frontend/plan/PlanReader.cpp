@@ -76,7 +76,8 @@ std::optional<PlanInput> PlanReader::readInput(const Json &json) {
   checkKeys(json, "an input", kinds);
   size_t given = size_t(std::count_if(kinds.begin(), kinds.end(), [&](const std::string &k) { return json.find(k); }));
   if (given != 1) {
-    error("NNT0515", json.loc, "an input must have exactly one of " + joinOr(kinds) + ", found " + std::to_string(given));
+    error("NNT0515", json.loc,
+          "an input must have exactly one of " + joinOr(kinds) + ", found " + std::to_string(given));
     return std::nullopt;
   }
   PlanInput input;

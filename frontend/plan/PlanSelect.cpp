@@ -41,7 +41,8 @@ std::optional<AxisSelection> PlanReader::readAxis(const std::string &axis, const
   selection.loc = json.loc;
   if (json.isObject()) {
     if (!takesRowIndices(axis)) {
-      error("NNT0510", json.loc, "\"" + axis + "\" takes no indices per row; seq, query, key, heads, experts, slots and vocab do");
+      error("NNT0510", json.loc,
+            "\"" + axis + "\" takes no indices per row; seq, query, key, heads, experts, slots and vocab do");
       return std::nullopt;
     }
     checkKeys(json, "indices per row", {"value"});
@@ -58,7 +59,8 @@ std::optional<AxisSelection> PlanReader::readAxis(const std::string &axis, const
     return selection;
   }
   if (json.array.empty()) {
-    error("NNT0510", json.loc, "\"" + axis + "\": an empty list selects nothing; leave the axis out to select all of it");
+    error("NNT0510", json.loc,
+          "\"" + axis + "\": an empty list selects nothing; leave the axis out to select all of it");
     return std::nullopt;
   }
   bool afterIndex = false; // plain indices standing side by side are one part
@@ -116,7 +118,8 @@ std::optional<Part> PlanReader::readText(const std::string &axis, const Json &js
     if (text.substr(0, word.size()) != word || text.back() != ']')
       continue;
     if (!isTokenAxis(axis)) {
-      error("NNT0510", json.loc, "\"" + axis + "\" counts no tokens, so it takes no " + shown(json) + "; seq, query and key do");
+      error("NNT0510", json.loc,
+            "\"" + axis + "\" counts no tokens, so it takes no " + shown(json) + "; seq, query and key do");
       return std::nullopt;
     }
     auto indices = readInner(text.substr(word.size(), text.size() - word.size() - 1));

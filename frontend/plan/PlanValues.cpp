@@ -26,8 +26,11 @@ std::optional<Tensor> PlanReader::readValue(const Json &json) {
   checkKeys(json, "a value", {"data", "file", "key", "index"});
   const Json *data = json.find("data"), *file = json.find("file");
   if (!data == !file || (data && json.find("key"))) {
-    error("NNT0513", json.loc, std::string("a value has either \"data\" or \"file\" with \"key\", found ") +
-                                   (!data && !file ? "neither" : file ? "both" : "\"key\" beside \"data\""));
+    error("NNT0513", json.loc,
+          std::string("a value has either \"data\" or \"file\" with \"key\", found ") +
+              (!data && !file ? "neither"
+               : file         ? "both"
+                              : "\"key\" beside \"data\""));
     return std::nullopt;
   }
   std::optional<Tensor> tensor = data ? readData(*data) : readFile(json);
@@ -49,20 +52,28 @@ struct Flattened {
   std::string problem;
 
   explicit Flattened(const Json &data) {
-    for (const Json *level = &data; level->isArray(); level = &level->array[0]) {
-      if (level->array.empty())
-        return fail(*level, "an empty list holds no numbers");
-      if (shape.size() == maxRank)
-        return fail(*level, "lists are nested deeper than " + std::to_string(maxRank) + " levels");
-      shape.push_back(int64_t(level->array.size()));
-    }
-    add(data, 0);
+    if (measure(data))
+      add(data, 0);
   }
 
 private:
   void fail(const Json &json, std::string why) {
     culprit = &json;
     problem = std::move(why);
+  }
+
+  /// The shape, from the first entry of each list.
+  bool measure(const Json &data) {
+    for (const Json *level = &data; level->isArray(); level = &level->array[0]) {
+      if (level->array.empty())
+        fail(*level, "an empty list holds no numbers");
+      else if (shape.size() == maxRank)
+        fail(*level, "lists are nested deeper than " + std::to_string(maxRank) + " levels");
+      if (culprit)
+        return false;
+      shape.push_back(int64_t(level->array.size()));
+    }
+    return true;
   }
 
   void add(const Json &json, size_t depth) {
@@ -73,10 +84,11 @@ private:
       return;
     }
     if (!json.isArray())
-      return fail(json, "ragged nesting: expected a list of " + std::to_string(shape[depth]) + " here as before, found " + shown(json));
+      return fail(json, "ragged nesting: expected a list of " + std::to_string(shape[depth]) +
+                            " here as before, found " + shown(json));
     if (int64_t(json.array.size()) != shape[depth])
-      return fail(json, "ragged nesting: expected a list of " + std::to_string(shape[depth]) + " here as before, found one of " +
-                            std::to_string(json.array.size()));
+      return fail(json, "ragged nesting: expected a list of " + std::to_string(shape[depth]) +
+                            " here as before, found one of " + std::to_string(json.array.size()));
     for (const Json &entry : json.array) {
       add(entry, depth + 1);
       if (culprit)
@@ -93,7 +105,8 @@ std::optional<Tensor> PlanReader::readData(const Json &data) {
     error("NNT0513", flat.culprit->loc, flat.problem);
     return std::nullopt;
   }
-  bool whole = std::all_of(flat.numbers.begin(), flat.numbers.end(), [](const Json *n) { return n->kind == Json::Kind::integer; });
+  bool whole = std::all_of(flat.numbers.begin(), flat.numbers.end(),
+                           [](const Json *n) { return n->kind == Json::Kind::integer; });
   Tensor tensor = Tensor::make(whole ? DType::i64 : DType::f32, flat.shape);
   for (size_t i = 0; i < flat.numbers.size(); ++i) {
     std::optional<double> rounded = number(*flat.numbers[i], "an entry of \"data\"");
@@ -120,7 +133,8 @@ std::optional<Tensor> PlanReader::readFile(const Json &json) {
     return std::nullopt;
   switch (tensor->dtype) {
   case DType::boolean:
-    error("NNT0513", json.find("key")->loc, "the tensor \"" + *key + "\" holds booleans; a value is made of integers or floating numbers");
+    error("NNT0513", json.find("key")->loc,
+          "the tensor \"" + *key + "\" holds booleans; a value is made of integers or floating numbers");
     return std::nullopt;
   case DType::i64:
   case DType::f32:
@@ -133,8 +147,9 @@ std::optional<Tensor> PlanReader::readFile(const Json &json) {
   case DType::f64:
     for (int64_t i = 0; i < elementCount(tensor->shape); ++i)
       if (double x = tensor->at(i); std::isfinite(x) && std::fabs(x) >= 0x1.ffffffp127) {
-        error("NNT0509", json.find("key")->loc, "the tensor \"" + *key + "\" holds " + Json::of(x).dump() +
-                                                    ", which does not fit float32 (at most 3.4028235e+38)");
+        error("NNT0509", json.find("key")->loc,
+              "the tensor \"" + *key + "\" holds " + Json::of(x).dump() +
+                  ", which does not fit float32 (at most 3.4028235e+38)");
         return std::nullopt;
       }
     return tensor->to(DType::f32);
@@ -179,7 +194,8 @@ Tensor take(const Tensor &tensor, const std::vector<Slice> &slices) {
       rest /= counts[axis];
       stride *= tensor.shape[axis];
     }
-    std::memcpy(static_cast<char *>(result.data) + size_t(flat) * width, static_cast<const char *>(tensor.data) + size_t(offset) * width, width);
+    std::memcpy(static_cast<char *>(result.data) + size_t(flat) * width,
+                static_cast<const char *>(tensor.data) + size_t(offset) * width, width);
   }
   return result;
 }
@@ -190,7 +206,9 @@ std::optional<Tensor> PlanReader::readIndex(const Json &index, const Tensor &ten
   if (!is(index, Json::Kind::array, "\"index\""))
     return std::nullopt;
   if (index.array.size() > tensor.shape.size()) {
-    error("NNT0514", index.loc, "\"index\" has " + std::to_string(index.array.size()) + " entries, but the value's shape is " + toString(tensor.shape));
+    error("NNT0514", index.loc,
+          "\"index\" has " + std::to_string(index.array.size()) + " entries, but the value's shape is " +
+              toString(tensor.shape));
     return std::nullopt;
   }
   std::vector<Slice> slices;
@@ -209,13 +227,15 @@ std::optional<Tensor> PlanReader::readIndex(const Json &index, const Tensor &ten
       sound = false;
     } else if (entry.kind == Json::Kind::integer) {
       if (entry.integer < -size || entry.integer >= size)
-        wrong(entry, "index " + shown(entry) + " is outside axis " + std::to_string(axis) + " of the value's shape " + toString(tensor.shape));
+        wrong(entry, "index " + shown(entry) + " is outside axis " + std::to_string(axis) + " of the value's shape " +
+                         toString(tensor.shape));
       else
         slices[axis] = {entry.integer < 0 ? entry.integer + size : entry.integer, 1, false};
     } else if (!range) {
       wrong(entry, "an entry of \"index\" must be an integer or a range \"a:b\", found " + shown(entry));
     } else if (slices[axis] = clip(*range, size); slices[axis].count == 0) {
-      wrong(entry, "the range " + shown(entry) + " takes nothing of axis " + std::to_string(axis) + " of the value's shape " + toString(tensor.shape));
+      wrong(entry, "the range " + shown(entry) + " takes nothing of axis " + std::to_string(axis) +
+                       " of the value's shape " + toString(tensor.shape));
     }
   }
   if (!sound)

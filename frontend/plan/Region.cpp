@@ -28,7 +28,8 @@ namespace {
 /// Reads the axes of one selection; every method reports what is wrong and goes on.
 class RegionReader {
 public:
-  RegionReader(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch, Diagnostics &diags)
+  RegionReader(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch,
+               Diagnostics &diags)
       : select(select), point(point), plan(plan), batch(batch), diags(diags) {}
 
   std::optional<Region> read() {
@@ -58,7 +59,9 @@ private:
     }
     Picked picked = pick(*rows, region.batchSize);
     if (picked.outside)
-      error("NNT0702", *rows, "index " + std::to_string(*picked.outside) + " is outside \"batch\", which has " + count(region.batchSize, "row"));
+      error("NNT0702", *rows,
+            "index " + std::to_string(*picked.outside) + " is outside \"batch\", which has " +
+                count(region.batchSize, "row"));
     region.batchListed = true;
     region.rows = std::move(picked.indices);
   }
@@ -80,8 +83,9 @@ private:
       Picked picked = pickRow(selection ? *selection : everything, plan, row, size);
       if (picked.outside) {
         error("NNT0702", *selection,
-              "row " + std::to_string(row) + ": index " + std::to_string(*picked.outside) + " is outside \"" + name + "\" of " + point.name() +
-                  ", which has " + (axis.token ? count(size, "token") + " in this row" : count(size, "entry")));
+              "row " + std::to_string(row) + ": index " + std::to_string(*picked.outside) + " is outside \"" + name +
+                  "\" of " + point.name() + ", which has " +
+                  (axis.token ? count(size, "token") + " in this row" : count(size, "entry")));
         return;
       }
       axis.extent = std::max(axis.extent, int64_t(picked.indices.size()));
@@ -110,7 +114,9 @@ private:
     const Shape &shape = rowIndices(selection, plan).shape;
     if (shape[0] == region.batchSize)
       return true;
-    error("NNT0706", selection, "value \"" + selection.rowValue + "\" has indices for " + count(shape[0], "row") + ", the batch has " + count(region.batchSize, "row"));
+    error("NNT0706", selection,
+          "value \"" + selection.rowValue + "\" has indices for " + count(shape[0], "row") + ", the batch has " +
+              count(region.batchSize, "row"));
     return false;
   }
 
@@ -124,11 +130,13 @@ private:
       Picked picked = pickRow(*selection, plan, row, length);
       if (picked.outside)
         return error("NNT0702", *selection,
-                     "row " + std::to_string(row) + ": index " + std::to_string(*picked.outside) + " is outside \"seq\" of " + point.name() + ", which has " +
-                         count(length, "token") + " in this row");
+                     "row " + std::to_string(row) + ": index " + std::to_string(*picked.outside) +
+                         " is outside \"seq\" of " + point.name() + ", which has " + count(length, "token") +
+                         " in this row");
       if (std::find(picked.indices.begin(), picked.indices.end(), place) == picked.indices.end())
         return error("NNT0704", *selection,
-                     "row " + std::to_string(row) + ": " + point.name() + " stands at " + placeName(*point.info) + ", which this selection lacks");
+                     "row " + std::to_string(row) + ": " + point.name() + " stands at " + placeName(*point.info) +
+                         ", which this selection lacks");
     }
   }
 
@@ -152,7 +160,8 @@ std::string count(int64_t n, const std::string &noun) {
 
 std::string placeName(const PointInfo &info) { return info.place == Place::promptStart ? "prompt[0]" : "prompt[-1]"; }
 
-std::optional<Region> readRegion(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch, Diagnostics &diags) {
+std::optional<Region> readRegion(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch,
+                                 Diagnostics &diags) {
   return RegionReader(select, point, plan, batch, diags).read();
 }
 

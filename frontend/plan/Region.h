@@ -8,11 +8,11 @@ namespace nnterp {
 
 /// What a region holds along one axis but the batch.
 struct RegionAxis {
-  bool token = false;   ///< counts real tokens: every row has its own positions
-  bool listed = false;  ///< `positions` is filled; otherwise every entry is meant
-  bool perRow = false;  ///< one list per chosen batch row, otherwise one for all
-  int64_t size = 0;     ///< extent of the value's axis
-  int64_t extent = 0;   ///< extent of the region: that of the longest row
+  bool token = false;  ///< counts real tokens: every row has its own positions
+  bool listed = false; ///< `positions` is filled; otherwise every entry is meant
+  bool perRow = false; ///< one list per chosen batch row, otherwise one for all
+  int64_t size = 0;    ///< extent of the value's axis
+  int64_t extent = 0;  ///< extent of the region: that of the longest row
   std::vector<std::vector<int64_t>> positions;
 
   /// Positions of the chosen row number `rank`; only where `listed`.
@@ -41,6 +41,7 @@ std::string placeName(const PointInfo &info);
 
 /// Reads a selection against a run; reports indices that do not exist, in any chosen row, per-row values that do
 /// not fit the batch, and selections that miss the place of a placed value. Errors: NNT0702, NNT0704, NNT0706.
-std::optional<Region> readRegion(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch, Diagnostics &diags);
+std::optional<Region> readRegion(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch,
+                                 Diagnostics &diags);
 
 } // namespace nnterp

@@ -1,4 +1,5 @@
-// Plan against model: names become points, selections become tables, entries become specifications in the order of application.
+// Plan against model: names become points, selections become tables, entries become specifications in the order of
+// application.
 #include "frontend/plan/Resolve.h"
 
 #include "frontend/plan/Conflicts.h"
@@ -9,7 +10,8 @@
 
 namespace nnterp {
 
-Resolver::Resolver(std::shared_ptr<const Plan> plan, const PointTable &points, const ModelConfig &config, Diagnostics &diags)
+Resolver::Resolver(std::shared_ptr<const Plan> plan, const PointTable &points, const ModelConfig &config,
+                   Diagnostics &diags)
     : plan(*plan), points(points), config(config), diags(diags) {
   result.plan = std::move(plan);
 }
@@ -27,13 +29,14 @@ std::optional<ResolvedPlan> Resolver::resolve() {
   return failed ? std::nullopt : std::optional(std::move(result));
 }
 
-std::optional<std::vector<PointRef>> Resolver::expand(const std::string &name, const SourceLoc &loc, int64_t matchedBlock) {
+std::optional<std::vector<PointRef>> Resolver::expand(const std::string &name, const SourceLoc &loc,
+                                                      int64_t matchedBlock) {
   NameError error;
   std::optional<std::vector<PointRef>> found = points.expand(name, error, matchedBlock);
   if (!found) {
     Diagnostic &diagnostic = diags.error(error.code, loc, error.message);
     for (const std::string &note : error.notes)
-      diagnostic.notes.push_back({{}, note});
+      diagnostic.notes.push_back({SourceLoc(), note});
   }
   return found;
 }
@@ -96,8 +99,8 @@ void Resolver::resolveEdit(size_t entry) {
   }
 }
 
-/// Where an edit stands among those of its point: absolute ones, additive ones (summed by id, else by position), `reroute`, `force` (by
-/// id, else by position).
+/// Where an edit stands among those of its point: absolute ones, additive ones (summed by id, else by position),
+/// `reroute`, `force` (by id, else by position).
 static auto applicationOrder(const PlanEdit &edit) {
   int stage = edit.op == Op::add ? 1 : edit.op == Op::reroute ? 2 : edit.op == Op::force ? 3 : 0;
   std::string id = stage == 0 ? "" : edit.id;
@@ -144,9 +147,12 @@ void Resolver::resolveTap(size_t entry) {
     if (!added) {
       const TapSpec &other = result.taps[known->second];
       const PlanTap &otherTap = plan.taps[other.entry];
-      if (other.gather.point == spec.gather.point && other.gather.when == tap.when && sameSelection(pointerTo(otherTap.select), select))
+      if (other.gather.point == spec.gather.point && other.gather.when == tap.when &&
+          sameSelection(pointerTo(otherTap.select), select))
         continue; // the same tap again
-      diags.error("NNT0804", tap.loc, "two different taps write the key \"" + spec.key + "\"; name one of them with \"as\"")
+      diags
+          .error("NNT0804", tap.loc,
+                 "two different taps write the key \"" + spec.key + "\"; name one of them with \"as\"")
           .notes.push_back({otherTap.loc, "the other tap"});
       continue;
     }
@@ -165,8 +171,10 @@ void Resolver::addBuffer(const std::string &name, DType dtype, Shape dims) {
     result.buffers.push_back({name, dtype, std::move(dims)});
 }
 
-/// The table of one axis of an edited value, along the whole axis; none where everything is meant and rows do not differ.
-AxisTable Resolver::editTable(const std::string &name, const Dim &dim, const std::string &axis, const AxisSelection *selection) {
+/// The table of one axis of an edited value, along the whole axis; none where everything is meant and rows do not
+/// differ.
+AxisTable Resolver::editTable(const std::string &name, const Dim &dim, const std::string &axis,
+                              const AxisSelection *selection) {
   if (!selection && !isTokenAxis(axis))
     return {};
   AxisTable table{name, isTokenAxis(axis) || (selection && !selection->rowValue.empty())};
@@ -180,7 +188,8 @@ AxisTable Resolver::gatherTable(const std::string &name, const std::string &axis
   if (!selection && !isTokenAxis(axis))
     return {};
   AxisTable table{name, isTokenAxis(axis) || (selection && !selection->rowValue.empty())};
-  addBuffer(name, DType::i64, table.perRow ? Shape{BufferSpec::dynamic, BufferSpec::dynamic} : Shape{BufferSpec::dynamic});
+  addBuffer(name, DType::i64,
+            table.perRow ? Shape{BufferSpec::dynamic, BufferSpec::dynamic} : Shape{BufferSpec::dynamic});
   return table;
 }
 
@@ -191,8 +200,8 @@ std::vector<AxisTable> Resolver::gatherTables(const std::string &prefix, Layout 
   return tables;
 }
 
-std::optional<ResolvedPlan> resolvePlan(std::shared_ptr<const Plan> plan, const PointTable &points, const ModelConfig &config,
-                                        Diagnostics &diags) {
+std::optional<ResolvedPlan> resolvePlan(std::shared_ptr<const Plan> plan, const PointTable &points,
+                                        const ModelConfig &config, Diagnostics &diags) {
   return Resolver(std::move(plan), points, config, diags).resolve();
 }
 

@@ -39,16 +39,20 @@ private:
   Extents extentsOf(const Select *select, const PointInfo &info);
 
   // ResolveSource.cpp
-  std::optional<SourceSpec> valueSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec, const std::string &prefix);
-  std::optional<SourceSpec> placeSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec, const std::string &prefix);
-  std::optional<SourceSpec> source(const PlanEdit &edit, const PointRef &point, const EditSpec &spec, const std::string &prefix);
+  std::optional<SourceSpec> valueSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
+                                        const std::string &prefix);
+  std::optional<SourceSpec> placeSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
+                                        const std::string &prefix);
+  std::optional<SourceSpec> source(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
+                                   const std::string &prefix);
   /// The one point a source from a place reads for an edit at `point`.
   std::optional<PointRef> sourcePoint(const PlanEdit &edit, const PointRef &point);
   bool checkPlaceSource(const PlanEdit &edit, const PointRef &point, const PointRef &from, const Select &select);
   std::optional<std::vector<int64_t>> meanAxes(const Source &source, const PointRef &from);
-  SourceSpec::Axis alignAxis(const std::string &prefix, const PointInfo &info, size_t axis, const EditSpec &spec, const PointInfo &from,
-                             size_t fromAxis, const GatherSpec &place);
-  bool checkFit(const PlanEdit &edit, const PointRef &point, const Extents &source, const std::vector<std::string> &sourceAxes);
+  SourceSpec::Axis alignAxis(const std::string &prefix, const PointInfo &info, size_t axis, const EditSpec &spec,
+                             const PointInfo &from, size_t fromAxis, const GatherSpec &place);
+  bool checkFit(const PlanEdit &edit, const PointRef &point, const Extents &source,
+                const std::vector<std::string> &sourceAxes);
   bool checkDirection(const PlanEdit &edit, const Tensor &direction);
 
   const PlanValue &value(const std::string &name) const;

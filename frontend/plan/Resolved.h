@@ -33,7 +33,7 @@ struct AxisTable {
 };
 
 /// Reads part of a value: a tap's result, or an edit's source from a place. Result axes as in the value's layout; axes with
-/// a table are dynamic, others keep their static size.
+/// a table are dynamic, others keep their static size. A mean over several axes is one mean over all their real entries.
 struct GatherSpec {
   std::string point;                ///< canonical name with its block index
   Layout layout = Layout::Residual;
@@ -48,7 +48,7 @@ struct SourceSpec {
   std::string buffer;               ///< number: f32 rank 0. value: f32, static shape
   Shape shape;                      ///< value only
   GatherSpec place;                 ///< place only
-  std::string scale;                ///< f32 rank-0 buffer to multiply by, "" = none
+  std::string scale;                ///< f32 rank-0 buffer to multiply by, "" = none (a value's scale is in its buffer)
   /// How region positions find source entries: for the source's axes counted from the last, one entry each, aligned with the
   /// edited value's axes from the last (so `axes.back()` is the last axis of both). Buffer of an int64 table over the edited
   /// value's axis (1-D [extent] or 2-D [batch, extent]); "" with `broadcast` false = identity; `broadcast`: index 0.
@@ -57,10 +57,11 @@ struct SourceSpec {
     bool broadcast = false;
   };
   std::vector<Axis> axes;
-  bool squeezeSeq = false;          ///< States used for a State: axis 1 of the source is dropped (its entry 0 is taken)
+  bool squeezeSeq = false;          ///< States used for a State: axis 1 of the source is dropped (its entry 0 is taken);
+                                    ///< `axes` does not count it
 };
 
-/// One edit at one point.
+/// One edit at one point. On a Pattern the program adds what every edit there obeys: key <= query.
 struct EditSpec {
   size_t entry = 0;                 ///< index in Plan::edits
   std::string point;                ///< canonical name with its block index
@@ -111,7 +112,8 @@ std::optional<std::map<std::string, Tensor>> fillBuffers(const ResolvedPlan &pla
                                                          const ModelConfig &config, const BatchInfo &batch,
                                                          Diagnostics &diags);
 
-/// Shape of a tap's result in this run, from the filled tables.
+/// Shape of a tap's result in this run, from the filled tables. With an extent of 0 no row selects anything and the tensor is
+/// not written (spec/plan.md 4); fillBuffers has noted it.
 Shape tapShape(const TapSpec &tap, const PointTable &points, const std::map<std::string, Tensor> &buffers,
                const BatchInfo &batch);
 

@@ -1,4 +1,5 @@
-// Index arithmetic of selections: Python's ranges and negative indices, and what two selections share whatever the extent.
+// Index arithmetic of selections: Python's ranges and negative indices, and what two selections share whatever the
+// extent.
 #include "frontend/plan/Selection.h"
 
 #include <algorithm>
@@ -73,7 +74,9 @@ constexpr int64_t infinity = INT64_MAX;
 
 std::optional<Interval> interval(const Item &item, bool fromEnd) {
   if (item.index)
-    return (*item.index < 0) == fromEnd ? std::optional(Interval{*item.index, *item.index == infinity ? infinity : *item.index + 1}) : std::nullopt;
+    return (*item.index < 0) == fromEnd
+               ? std::optional(Interval{*item.index, *item.index == infinity ? infinity : *item.index + 1})
+               : std::nullopt;
   const auto &[begin, end] = item.range;
   if (fromEnd) {
     if ((begin && *begin >= 0 && *begin != 0) || (end && *end >= 0))
@@ -85,8 +88,8 @@ std::optional<Interval> interval(const Item &item, bool fromEnd) {
   return Interval{begin.value_or(0), end.value_or(infinity)};
 }
 
-/// What two items share. An index always exists (else it is an error of its own); of a range only the first or last position is sure to
-/// exist, as an axis has at least one.
+/// What two items share. An index always exists (else it is an error of its own); of a range only the first or last
+/// position is sure to exist, as an axis has at least one.
 Answer overlap(const Item &a, const Item &b) {
   for (bool fromEnd : {false, true}) {
     std::optional<Interval> x = interval(a, fromEnd), y = interval(b, fromEnd);
@@ -149,7 +152,8 @@ bool isOneIndex(const AxisSelection &selection, const Plan &plan) {
     return shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
   }
   std::vector<Item> all = items(selection);
-  return !all.empty() && std::all_of(all.begin(), all.end(), [&](const Item &item) { return item.index && item.index == all[0].index; });
+  return !all.empty() && std::all_of(all.begin(), all.end(),
+                                     [&](const Item &item) { return item.index && item.index == all[0].index; });
 }
 
 Answer overlap(const AxisSelection &a, const AxisSelection &b) {

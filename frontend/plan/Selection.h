@@ -17,8 +17,8 @@ inline const Select *pointerTo(const std::optional<Select> &select) { return sel
 
 /// Indices on an axis.
 struct Picked {
-  std::vector<int64_t> indices;    ///< from the start, in the order written, each once
-  std::optional<int64_t> outside;  ///< the first index written that the axis does not have; then `indices` is not whole
+  std::vector<int64_t> indices;   ///< from the start, in the order written, each once
+  std::optional<int64_t> outside; ///< the first index written that the axis does not have; then `indices` is not whole
 };
 /// The indices that lists and ranges mean on an axis of `size` entries; ranges clip.
 Picked pick(const AxisSelection &selection, int64_t size);

@@ -5,8 +5,8 @@
 
 namespace nnterp {
 
-/// What a source from a place selects there: the edit's `select` as far as the source's layout has those axes, overridden key by
-/// key. A placed layout has no axis of tokens, so it inherits no `seq`.
+/// What a source from a place selects there: the edit's `select` as far as the source's layout has those axes,
+/// overridden key by key. A placed layout has no axis of tokens, so it inherits no `seq`.
 Select placeSelect(const PlanEdit &edit, Layout sourceLayout);
 
 /// A value as a source uses it: float32, multiplied by the source's `scale`.

@@ -152,11 +152,11 @@ private:
     return true;
   }
 
-  /// A number ends only where something else begins, which the parser has then read.
+  /// A number ends only where something else begins, which the parser has then read; or with the text.
   bool numeric(Json value) {
     place(std::move(value), tokenStart());
-    while (position < text.size() && std::string_view("0123456789+-.eE").find(text[position]) != std::string_view::npos)
-      ++position;
+    bool lastOfText = taken == text.size() && text.back() >= '0' && text.back() <= '9';
+    position = lastOfText ? taken : taken - 1;
     return true;
   }
 

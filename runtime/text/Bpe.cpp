@@ -2,23 +2,28 @@
 #include "runtime/text/Bpe.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <tuple>
 
 namespace nnterp {
 
-void Vocabulary::reserve(size_t count) {
-  entries.reserve(count);
-  ids.reserve(count);
+static uint32_t hashOf(std::string_view text) { return uint32_t(std::hash<std::string_view>()(text)); }
+
+static uint32_t hashOf(uint32_t left, uint32_t right) {
+  return uint32_t((uint64_t(left) << 32 | right) * 0x9E3779B97F4A7C15u >> 32); // Fibonacci hashing
 }
 
-bool Vocabulary::add(std::string entry, uint32_t id) {
-  if (ids.count(entry))
-    return false;
-  byId.emplace_back(id, uint32_t(entries.size()));
+void Vocabulary::reserve(size_t count) {
+  entries.reserve(count);
+  byText.reserve(count);
+}
+
+void Vocabulary::add(std::string entry, uint32_t id) {
+  const uint32_t index = uint32_t(entries.size());
+  byText.insert(hashOf(entry), index);
+  byId.emplace_back(id, index);
   entries.push_back({std::move(entry), id});
-  ids.emplace(entries.back().text, id);
-  return true;
 }
 
 std::optional<uint32_t> Vocabulary::finish() {
@@ -28,8 +33,8 @@ std::optional<uint32_t> Vocabulary::finish() {
 }
 
 std::optional<uint32_t> Vocabulary::idOf(std::string_view entry) const {
-  auto it = ids.find(entry);
-  return it == ids.end() ? std::nullopt : std::optional(it->second);
+  auto index = byText.find(hashOf(entry), [&](uint32_t i) { return entries[i].text == entry; });
+  return index ? std::optional(entries[*index].id) : std::nullopt;
 }
 
 const std::string *Vocabulary::entryOf(int64_t id) const {
@@ -44,13 +49,24 @@ std::vector<std::string> Vocabulary::all() const {
   return texts;
 }
 
+void Bpe::reserve(size_t merges) {
+  rules.reserve(merges);
+  byPair.reserve(merges);
+}
+
 void Bpe::addMerge(uint32_t left, uint32_t right, uint32_t rank, uint32_t result) {
-  rules[uint64_t(left) << 32 | right] = {rank, result};
+  if (const Rule *earlier = rule(left, right)) {
+    rules[size_t(earlier - rules.data())] = {left, right, rank, result};
+    return;
+  }
+  byPair.insert(hashOf(left, right), uint32_t(rules.size()));
+  rules.push_back({left, right, rank, result});
 }
 
 const Bpe::Rule *Bpe::rule(uint32_t left, uint32_t right) const {
-  auto it = rules.find(uint64_t(left) << 32 | right);
-  return it == rules.end() ? nullptr : &it->second;
+  auto same = [&](uint32_t i) { return rules[i].left == left && rules[i].right == right; };
+  std::optional<uint32_t> index = byPair.find(hashOf(left, right), same);
+  return index ? &rules[*index] : nullptr;
 }
 
 namespace {

@@ -1,12 +1,14 @@
 // Byte-level BPE: a vocabulary, and the merges that build its entries from bytes.
 #pragma once
 
+#include "runtime/text/FlatIndex.h"
+
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace nnterp {
@@ -15,14 +17,14 @@ namespace nnterp {
 class Vocabulary {
 public:
   void reserve(size_t entries);
-  /// False when the entry is there already. All entries are added before the first look-up by id.
-  bool add(std::string entry, uint32_t id);
+  /// Adds an entry that is not there yet. All entries are added before the first look-up by id.
+  void add(std::string entry, uint32_t id);
   /// Orders the entries by id; the first id that two entries share, or nothing.
   std::optional<uint32_t> finish();
 
   std::optional<uint32_t> idOf(std::string_view entry) const;
   const std::string *entryOf(int64_t id) const; ///< null when there is none
-  std::vector<std::string> all() const; ///< every entry, in the order added
+  std::vector<std::string> all() const;         ///< every entry, in the order added
   size_t size() const { return entries.size(); }
 
 private:
@@ -30,8 +32,8 @@ private:
     std::string text;
     uint32_t id;
   };
-  std::vector<Entry> entries; ///< reserved once: `ids` points into the texts
-  std::unordered_map<std::string_view, uint32_t> ids;
+  std::vector<Entry> entries;
+  FlatIndex byText;
   std::vector<std::pair<uint32_t, uint32_t>> byId; ///< id, index in entries
 };
 
@@ -47,19 +49,20 @@ public:
   void setByte(uint8_t byte, uint32_t id) { bytes[byte] = id; }
   /// `rank` counts up; a pair given twice has the later rank, as in the `tokenizers` library.
   void addMerge(uint32_t left, uint32_t right, uint32_t rank, uint32_t result);
-  void reserve(size_t merges) { rules.reserve(merges); }
+  void reserve(size_t merges);
 
   /// Appends the symbols of a piece; O(n log n).
   void encode(std::string_view piece, std::vector<Symbol> &out) const;
 
 private:
   struct Rule {
-    uint32_t rank, result;
+    uint32_t left, right, rank, result;
   };
   const Rule *rule(uint32_t left, uint32_t right) const;
 
   std::array<std::optional<uint32_t>, 256> bytes;
-  std::unordered_map<uint64_t, Rule> rules; ///< by left << 32 | right
+  std::vector<Rule> rules;
+  FlatIndex byPair; ///< into `rules`
 };
 
 } // namespace nnterp

@@ -25,9 +25,10 @@ Diagnostic &PartReader::error(std::string code, const SourceLoc &loc, std::strin
   return diags.error(std::move(code), loc, std::move(message));
 }
 
-void PartReader::missing(const Json &part, const std::string &path, std::string_view key,
-                         const std::string &expected) {
-  error("NNT0408", part.loc, subject(path) + " has no \"" + std::string(key) + "\"; expected " + expected);
+void PartReader::missing(const Json &part, const std::string &path, std::string_view key, const std::string &expected) {
+  error("NNT0408", part.loc,
+        subject(path) + " has no \"" + std::string(key) + "\"" +
+            (expected.empty() ? ", which has to be there" : "; expected " + expected));
 }
 
 bool PartReader::hasKind(const Json &value, const std::string &path, Json::Kind kind) {
@@ -56,13 +57,13 @@ bool PartReader::check(const Json &part, const std::string &path, const std::vec
     if (std::find(known.begin(), known.end(), member.key) == known.end()) {
       all = false;
       error("NNT0402", member.keyLoc,
-            subject(path) + " has a member " + quoted(member.key) + ", which this version does not read; nearest: " +
-                joinOr(nearest(member.key, known)));
+            subject(path) + " has a member " + quoted(member.key) +
+                ", which this version does not read; nearest: " + joinOr(nearest(member.key, known)));
     }
   for (const PartOption &option : options) {
     const Json *value = part.find(option.key);
     if (!value && !option.optional)
-      missing(part, path, option.key, option.allowed.empty() ? "one" : expectation(option.allowed)), all = false;
+      missing(part, path, option.key, expectation(option.allowed)), all = false;
     if (!value || option.allowed.empty())
       continue;
     const bool scalar = !value->isArray() && !value->isObject();

@@ -25,19 +25,21 @@ std::optional<SplitExpression> SplitExpression::compile(std::string_view express
   std::optional<std::string> pattern = toPcre2(expression, error);
   if (!pattern)
     return std::nullopt;
+  // Two optimizations of PCRE2 10.42 change what matches: \P{A}?? and \P{A}+ become possessive before \P{B}, and the
+  // JIT code looks for beginnings past those that a lazy atomic group has.
+  const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NO_AUTO_POSSESS | PCRE2_NO_START_OPTIMIZE;
   int number = 0;
   PCRE2_SIZE where = 0;
-  pcre2_code_8 *code = pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern->data()), pattern->size(),
-                                       PCRE2_UTF | PCRE2_UCP, &number, &where, nullptr);
+  pcre2_code_8 *code = pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern->data()), pattern->size(), options,
+                                       &number, &where, nullptr);
   if (!code) {
     error = {0, describe(number)}; // `where` counts in the rewritten expression
     return std::nullopt;
   }
   pcre2_jit_compile_8(code, PCRE2_JIT_COMPLETE); // where it fails, matching goes on without it
   SplitExpression result;
-  result.code = std::shared_ptr<const void>(code, [](const void *p) {
-    pcre2_code_free_8(static_cast<pcre2_code_8 *>(const_cast<void *>(p)));
-  });
+  result.code = std::shared_ptr<const void>(
+      code, [](const void *p) { pcre2_code_free_8(static_cast<pcre2_code_8 *>(const_cast<void *>(p))); });
   return result;
 }
 

@@ -10,7 +10,8 @@ namespace nnterp {
 namespace {
 
 // White_Space and its complement as class ranges: PCRE2's own \s also holds U+180E.
-constexpr const char *spaceRanges = R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+constexpr const char *spaceRanges =
+    R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 constexpr const char *notSpaceRanges =
     R"(\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{84}\x{86}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{10ffff})";
 
@@ -148,11 +149,14 @@ private:
       return end > from;
     };
     bool good = digits();
-    if (good && end < in.size() && in[end] == ',')
+    const bool isRange = good && end < in.size() && in[end] == ',';
+    if (isRange)
       ++end, digits();
     if (!good || end == in.size() || in[end] != '}')
       return refuse("is not a repetition {n}, {n,} or {n,m}", begin);
     ++end;
+    if (isRange && end < in.size() && in[end] == '?')
+      ++end; // lazy; {n}? is optional to Oniguruma and lazy to PCRE2
     if (end < in.size() && (in[end] == '?' || in[end] == '+' || in[end] == '*'))
       return refuse("is a repetition of a repetition, which is not supported in a split expression", begin);
     out += in.substr(begin, end - begin);
@@ -167,8 +171,8 @@ private:
       for (std::string_view pair : foldedPairs)
         if (at + 1 < in.size() && std::tolower(uint8_t(in[at])) == pair[0] &&
             std::tolower(uint8_t(in[at + 1])) == pair[1])
-          return refuse("begins with letters that are also one character, which is not supported without regard to case",
-                        at);
+          return refuse(
+              "begins with letters that are also one character, which is not supported without regard to case", at);
     }
     do
       out += in[at++];

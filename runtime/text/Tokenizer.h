@@ -26,10 +26,12 @@ public:
   static std::optional<Tokenizer> load(const std::string &checkpoint, Diagnostics &diags);
   static std::optional<Tokenizer> fromJson(const Json &json, Diagnostics &diags);
 
-  /// Text (UTF-8) to tokens: added tokens verbatim first, NFC, split, byte-level BPE. Invalid UTF-8 is an error (NNT04xx).
+  /// Text (UTF-8) to tokens: added tokens verbatim first, NFC, split, byte-level BPE. Invalid UTF-8 is an error
+  /// (NNT04xx).
   std::optional<std::vector<Token>> encode(std::string_view text, Diagnostics &diags) const;
   std::vector<int64_t> encodeIds(std::string_view text, Diagnostics &diags) const;
-  /// Ids to text; incomplete UTF-8 sequences become U+FFFD as the reference's decoder does. Unknown ids decode to nothing.
+  /// Ids to text; incomplete UTF-8 sequences become U+FFFD as the reference's decoder does. Unknown ids decode to
+  /// nothing.
   std::string decode(const std::vector<int64_t> &ids, bool skipSpecial = false) const;
   /// The bytes of one token as shown to people ("" when unknown).
   std::string piece(int64_t id) const;

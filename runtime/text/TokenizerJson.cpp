@@ -3,7 +3,7 @@
 #include "runtime/text/TokenizerParts.h"
 #include "runtime/text/Utf8.h"
 
-#include <algorithm>
+#include <unordered_map>
 
 namespace nnterp {
 
@@ -125,8 +125,8 @@ private:
   bool readVocabulary(const Json &vocab) {
     parts.vocabulary.reserve(vocab.object.size());
     for (const Json::Member &entry : vocab.object) {
-      if (!hasKind(entry.value, "model.vocab[" + quoted(entry.key) + "]", Kind::integer))
-        return false;
+      if (entry.value.kind != Kind::integer)
+        return hasKind(entry.value, "model.vocab[" + quoted(entry.key) + "]", Kind::integer);
       if (entry.value.integer < 0 || entry.value.integer >= UINT32_MAX) {
         error("NNT0404", entry.value.loc,
               "the vocabulary entry " + quoted(entry.key) + " has id " + std::to_string(entry.value.integer) +
@@ -170,29 +170,29 @@ private:
     parts.bpe.reserve(merges.size());
     uint32_t rank = 0;
     for (size_t i = 0; i < merges.size(); ++i) {
-      const std::string path = "model.merges[" + std::to_string(i) + "]";
       if (merges[i].isString() && merges[i].string.compare(0, 8, "#version") == 0)
         continue; // the heading of the older merges.txt
-      std::optional<std::pair<std::string, std::string>> pair = readPair(merges[i], path);
-      if (!pair || !addMerge(*pair, rank++, merges[i].loc, path))
+      std::optional<std::pair<std::string, std::string>> pair = readPair(merges[i], i);
+      if (!pair || !addMerge(*pair, rank++, merges[i].loc, i))
         return;
     }
   }
 
-  std::optional<std::pair<std::string, std::string>> readPair(const Json &merge, const std::string &path) {
+  static std::string mergePath(size_t index) { return "model.merges[" + std::to_string(index) + "]"; }
+
+  std::optional<std::pair<std::string, std::string>> readPair(const Json &merge, size_t index) {
     if (merge.isArray() && merge.array.size() == 2 && merge.array[0].isString() && merge.array[1].isString())
       return std::pair(merge.array[0].string, merge.array[1].string);
     const size_t space = merge.isString() ? merge.string.find(' ') : std::string::npos;
     if (space != std::string::npos && merge.string.find(' ', space + 1) == std::string::npos)
       return std::pair(merge.string.substr(0, space), merge.string.substr(space + 1));
     error("NNT0405", merge.loc,
-          path + " is " + (merge.isString() ? quoted(merge.string) : std::string(kindName(merge.kind))) +
+          mergePath(index) + " is " + (merge.isString() ? quoted(merge.string) : std::string(kindName(merge.kind))) +
               "; expected two entries, [\"a\", \"b\"] or \"a b\"");
     return std::nullopt;
   }
 
-  bool addMerge(const std::pair<std::string, std::string> &pair, uint32_t rank, const SourceLoc &loc,
-                const std::string &path) {
+  bool addMerge(const std::pair<std::string, std::string> &pair, uint32_t rank, const SourceLoc &loc, size_t index) {
     const std::string joined = pair.first + pair.second;
     std::optional<uint32_t> ids[3];
     size_t i = 0;
@@ -200,9 +200,9 @@ private:
       ids[i] = parts.vocabulary.idOf(*entry);
       if (!ids[i++]) {
         error("NNT0405", loc,
-              path + " joins " + quoted(pair.first) + " and " + quoted(pair.second) +
-                  ", but the vocabulary has no entry " + quoted(*entry) + "; nearest: " +
-                  joinOr(nearest(*entry, parts.vocabulary.all())));
+              mergePath(index) + " joins " + quoted(pair.first) + " and " + quoted(pair.second) +
+                  ", but the vocabulary has no entry " + quoted(*entry) +
+                  "; nearest: " + joinOr(nearest(*entry, parts.vocabulary.all())));
         return false;
       }
     }
@@ -210,40 +210,48 @@ private:
     return true;
   }
 
-  void readAddedTokens(const std::vector<Json> &list, bool vocabularyGood) {
+  /// Ids are checked as long as all went well: each depends on the tokens before it.
+  void readAddedTokens(const std::vector<Json> &list, bool checkIds) {
     int64_t nextId = int64_t(parts.vocabulary.size());
     std::unordered_map<std::string, SourceLoc> seen;
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string path = "added_tokens[" + std::to_string(i) + "]";
       std::optional<AddedToken> token = readAddedToken(list[i], path);
-      if (!token)
+      if (!token) {
+        checkIds = false;
         continue;
+      }
       const SourceLoc &loc = list[i].find("content")->loc;
       if (auto [it, isNew] = seen.emplace(token->content, loc); !isNew) {
         error("NNT0406", loc, "the added token " + quoted(token->content) + " occurs twice; expected it once")
             .notes.push_back({it->second, "it was given here first"});
+        checkIds = false;
         continue;
       }
-      if (vocabularyGood)
-        checkId(*token, list[i].find("id")->loc, nextId);
+      if (checkIds)
+        checkIds = checkId(*token, list[i].find("id")->loc, nextId);
       parts.added.push_back(std::move(*token));
     }
   }
 
   /// The `tokenizers` library ignores the ids of added tokens: it takes the vocabulary's, or counts on from its size.
-  void checkId(const AddedToken &token, const SourceLoc &loc, int64_t &nextId) {
+  bool checkId(const AddedToken &token, const SourceLoc &loc, int64_t &nextId) {
     std::optional<uint32_t> inVocabulary = parts.vocabulary.idOf(token.content);
     const int64_t expected = inVocabulary ? int64_t(*inVocabulary) : nextId++;
     const std::string *other = inVocabulary ? nullptr : parts.vocabulary.entryOf(expected);
-    if (token.id != expected)
+    const std::string subject = "the added token " + quoted(token.content) + " has id " + std::to_string(token.id);
+    if (token.id != expected) {
       error("NNT0406", loc,
-            "the added token " + quoted(token.content) + " has id " + std::to_string(token.id) + "; expected " +
-                std::to_string(expected) +
+            subject + "; expected " + std::to_string(expected) +
                 (inVocabulary ? ", its id in the vocabulary" : ", the next after the vocabulary"));
-    else if (other)
+      return false;
+    }
+    if (other) {
       error("NNT0406", loc,
-            "the added token " + quoted(token.content) + " has id " + std::to_string(token.id) +
-                ", which the vocabulary entry " + quoted(*other) + " has too; expected an id of its own");
+            subject + ", which the vocabulary entry " + quoted(*other) + " has too; expected an id of its own");
+      return false;
+    }
+    return true;
   }
 
   std::optional<AddedToken> readAddedToken(const Json &json, const std::string &path) {

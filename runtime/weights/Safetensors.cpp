@@ -198,13 +198,20 @@ std::optional<Tensor> Safetensors::tensor(std::string_view key) const {
   const SafetensorsEntry *entry = find(key);
   if (!entry)
     return std::nullopt;
+  return tensor(*entry);
+}
+
+Tensor Safetensors::tensor(const SafetensorsEntry &entry) const {
   Tensor view;
-  view.dtype = entry->dtype;
-  view.shape = entry->shape;
-  view.data = static_cast<char *>(mapping.get()) + dataStart + entry->begin;
+  view.dtype = entry.dtype;
+  view.shape = entry.shape;
+  view.data = static_cast<char *>(mapping.get()) + dataStart + entry.begin;
   view.keep = mapping;
-  // Files of other writers may put a tensor where its type cannot be read in place.
-  return reinterpret_cast<uintptr_t>(view.data) % byteSize(view.dtype) == 0 ? view : view.to(view.dtype);
+  return inPlace(entry) ? view : view.to(view.dtype);
+}
+
+bool Safetensors::inPlace(const SafetensorsEntry &entry) const {
+  return (reinterpret_cast<uintptr_t>(mapping.get()) + dataStart + entry.begin) % byteSize(entry.dtype) == 0;
 }
 
 } // namespace nnterp

@@ -35,6 +35,9 @@ public:
   const std::map<std::string, std::string> &metadata() const { return meta; }
   const SafetensorsEntry *find(std::string_view key) const;
   std::optional<Tensor> tensor(std::string_view key) const;
+  /// The tensor of one of `entries()`: a view, unless it is not aligned for its type in this file (then a copy).
+  Tensor tensor(const SafetensorsEntry &entry) const;
+  bool inPlace(const SafetensorsEntry &entry) const;
 
 private:
   std::string file;

@@ -1,0 +1,15 @@
+// Writes a resolved plan as an nnterp.plan op.
+#pragma once
+
+#include "frontend/plan/Resolved.h"
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace nnterp {
+
+/// Appends the plan to the module as `nnterp.plan`, one op per buffer, edit and tap, located in the user's file.
+void addPlan(mlir::ModuleOp module, const ResolvedPlan &plan);
+
+} // namespace nnterp

@@ -1,0 +1,90 @@
+// Checks the contract of a stage: what may and what must not be in the IR when it is reached.
+#include "passes/Passes.h"
+
+#include "dialect/Hybrid/Hybrid.h"
+#include "dialect/Nnterp/Nnterp.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace nnterp {
+#define GEN_PASS_DEF_VERIFYSTAGE
+#include "passes/Passes.h.inc"
+
+namespace {
+
+enum Order { unknown = -1, import, plan, checked, simplified, kernels, bufferized, llvmStage };
+
+Order orderOf(StringRef stage) {
+  return llvm::StringSwitch<Order>(stage)
+      .Case("import", import)
+      .Case("plan", plan)
+      .Case("checked", checked)
+      .Case("simplified", simplified)
+      .Case("kernels", kernels)
+      .Case("bufferized", bufferized)
+      .Case("llvm", llvmStage)
+      .Default(unknown);
+}
+
+struct VerifyStagePass : impl::VerifyStageBase<VerifyStagePass> {
+  using VerifyStageBase::VerifyStageBase;
+
+  void runOnOperation() override {
+    Order order = orderOf(stage);
+    if (order == unknown) {
+      getOperation().emitError() << "unknown stage '" << stage << "'";
+      return signalPassFailure();
+    }
+    llvm::StringSet<> names;
+    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (isa<hybrid::HybridDialect, NnterpDialect>(op->getDialect()))
+        for (NamedAttribute attr : op->getDiscardableAttrs())
+          if (!attr.getName().getValue().contains('.'))
+            return op->emitError() << "stage " << stage << ": unknown attribute '" << attr.getName().getValue() << "'";
+      if (auto point = dyn_cast<PointOp>(op))
+        if (order < simplified && !names.insert(point.getAt()).second)
+          return op->emitError() << "stage " << stage << ": two points are named '" << point.getAt() << "'";
+      if (const char *reason = objection(op, order))
+        return op->emitError() << "stage " << stage << ": '" << op->getName() << "' " << reason;
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  /// Why an op must not be here, or null.
+  static const char *objection(Operation *op, Order order) {
+    if (order == import && isa<EditOp, ProjectOutOp, DropOp, RerouteOp, RaiseOp, ForceOp, TapOp>(op))
+      return "appears only when a plan is applied";
+    if (order >= plan && isa<hybrid::BlockOp>(op))
+      return "must be dissolved";
+    if (order >= simplified && isa<PointOp, TapOp, PlanOp, PlanBufferOp, PlanEditOp, PlanTapOp>(op))
+      return "must be gone";
+    if (order == kernels) {
+      bool model = isa<hybrid::HybridDialect>(op->getDialect()) && !isa<hybrid::KernelOp, hybrid::YieldOp>(op);
+      if (model && !op->getParentOfType<hybrid::KernelOp>())
+        return "must stand in a hybrid.kernel";
+      if (isa<hybrid::WeightOp, BufferOp>(op))
+        return "must be a slot of the descriptor table";
+    }
+    if (order >= bufferized) {
+      if (isa<hybrid::HybridDialect>(op->getDialect()))
+        return "must be lowered";
+      if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
+        return "has a tensor for a result";
+    }
+    if (order == llvmStage && !isa<LLVM::LLVMDialect>(op->getDialect()) && !isa<ModuleOp>(op))
+      return "must be in the llvm dialect";
+    return nullptr;
+  }
+};
+
+} // namespace
+} // namespace nnterp

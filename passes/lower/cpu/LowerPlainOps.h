@@ -1,0 +1,20 @@
+// The plain lowering, one function per area of the model: each gives the values that replace an op's results, or nothing if the
+// op is not of its area.
+#pragma once
+
+#include "PlainBuilder.h"
+
+#include <optional>
+
+namespace nnterp::plain {
+
+using Results = SmallVector<Value>;
+
+std::optional<Results> lowerBasics(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerDelta(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerAttention(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerMixture(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerPlan(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerRouting(PlainBuilder &b, mlir::Operation *op);
+
+} // namespace nnterp::plain

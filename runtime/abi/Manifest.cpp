@@ -1,0 +1,134 @@
+// Manifests as JSON text.
+#include "runtime/abi/Manifest.h"
+#include "runtime/abi/Frame.h"
+#include "runtime/abi/Json.h"
+
+#include <array>
+
+namespace nnterp {
+
+static constexpr std::array<const char *, 4> kindNames = {"input", "weight", "buffer", "output"};
+
+std::string Manifest::toJson() const {
+  std::vector<Json> table;
+  for (const SlotSpec &slot : slots) {
+    std::vector<Json> dims;
+    for (int64_t dim : slot.dims)
+      dims.push_back(Json::of(dim));
+    table.push_back(Json::dict());
+    table.back()
+        .add("kind", Json::of(kindNames[size_t(slot.kind)]))
+        .add("name", Json::of(slot.name))
+        .add("dtype", Json::of(std::string(safetensorsName(slot.dtype))))
+        .add("dims", Json::list(std::move(dims)));
+  }
+  Json json = Json::dict();
+  json.add("nnterp_manifest", Json::of(int64_t(1)))
+      .add("abi", Json::of(int64_t(abi)))
+      .add("tool", Json::of(tool))
+      .add("target", Json::of(target))
+      .add("tier", Json::of(tier))
+      .add("cpu", Json::of(cpu))
+      .add("dtype", Json::of(std::string(safetensorsName(dtype))))
+      .add("key", Json::of(key))
+      .add("blocks", Json::of(blocks))
+      .add("functions", Json::of(functions))
+      .add("slots", Json::list(std::move(table)));
+  return json.dump(1) + "\n";
+}
+
+namespace {
+
+/// Takes members of objects; whatever is absent or of another kind is reported.
+class ManifestReader {
+public:
+  explicit ManifestReader(Diagnostics &diags) : diags(diags) {}
+
+  bool good = true;
+
+  void error(const SourceLoc &loc, const std::string &message) {
+    diags.error("NNT1019", loc, message);
+    good = false;
+  }
+  const Json *member(const Json &object, const char *key, Json::Kind kind) {
+    const Json *value = object.find(key);
+    if (value && value->kind == kind)
+      return value;
+    error(value ? value->loc : object.loc, "expected \"" + std::string(key) + "\" to be " +
+                                               std::string(kindName(kind)) + ", found " +
+                                               (value ? std::string(kindName(value->kind)) : "nothing"));
+    return nullptr;
+  }
+  std::string text(const Json &object, const char *key) {
+    const Json *value = member(object, key, Json::Kind::string);
+    return value ? value->string : "";
+  }
+  int64_t count(const Json &object, const char *key) {
+    const Json *value = member(object, key, Json::Kind::integer);
+    if (value && value->integer < 0)
+      error(value->loc, "\"" + std::string(key) + "\" is negative");
+    return value ? value->integer : 0;
+  }
+  DType dtype(const Json &object) {
+    const Json *value = member(object, "dtype", Json::Kind::string);
+    std::optional<DType> type = value ? fromSafetensorsName(value->string) : std::nullopt;
+    if (value && !type)
+      error(value->loc, "unknown element type \"" + value->string + "\"");
+    return type.value_or(DType::f32);
+  }
+  SlotSpec slot(const Json &json);
+
+private:
+  Diagnostics &diags;
+};
+
+SlotSpec ManifestReader::slot(const Json &json) {
+  SlotSpec spec{SlotKind::input, text(json, "name"), dtype(json), {}};
+  const std::string kind = text(json, "kind");
+  size_t index = 0;
+  while (index < kindNames.size() && kind != kindNames[index])
+    ++index;
+  if (index == kindNames.size())
+    error(json.loc, "unknown kind of slot \"" + kind + "\"");
+  else
+    spec.kind = SlotKind(index);
+  if (const Json *dims = member(json, "dims", Json::Kind::array)) {
+    if (dims->array.size() > size_t(abi::maxRank))
+      error(dims->loc, "a slot has at most " + std::to_string(abi::maxRank) + " axes");
+    for (const Json &dim : dims->array) {
+      if (dim.kind != Json::Kind::integer || dim.integer < -1)
+        error(dim.loc, "an extent is a number, or -1 for what a run decides");
+      spec.dims.push_back(dim.integer);
+    }
+  }
+  return spec;
+}
+
+} // namespace
+
+std::optional<Manifest> Manifest::fromJson(const std::string &text, const std::string &file, Diagnostics &diags) {
+  std::optional<Json> json = parseJson(text, file, diags);
+  if (!json)
+    return std::nullopt;
+  ManifestReader reader(diags);
+  if (reader.count(*json, "nnterp_manifest") != 1 && reader.good)
+    reader.error(json->loc, "expected a manifest of version 1");
+  if (!reader.good)
+    return std::nullopt;
+  Manifest manifest;
+  manifest.abi = uint32_t(reader.count(*json, "abi"));
+  manifest.tool = reader.text(*json, "tool");
+  manifest.target = reader.text(*json, "target");
+  manifest.tier = reader.text(*json, "tier");
+  manifest.cpu = reader.text(*json, "cpu");
+  manifest.dtype = reader.dtype(*json);
+  manifest.key = reader.text(*json, "key");
+  manifest.blocks = reader.count(*json, "blocks");
+  manifest.functions = reader.count(*json, "functions");
+  if (const Json *slots = reader.member(*json, "slots", Json::Kind::array))
+    for (const Json &slot : slots->array)
+      manifest.slots.push_back(reader.slot(slot));
+  return reader.good ? std::optional(std::move(manifest)) : std::nullopt;
+}
+
+} // namespace nnterp

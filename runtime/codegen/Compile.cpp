@@ -1,0 +1,151 @@
+// From a request to IR text or a shared object: the compiler behind runtime/codegen/Compiler.h.
+#include "runtime/codegen/Compile.h"
+
+#include "frontend/families/Qwen35MoeGraph.h"
+#include "frontend/import/PlanToIR.h"
+#include "passes/Pipelines.h"
+#include "runtime/abi/Frame.h"
+#include "runtime/codegen/Emit.h"
+#include "runtime/exec/HostTier.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace nnterp {
+namespace {
+
+SourceLoc placeOf(Location loc) {
+  if (auto place = loc->findInstanceOf<FileLineColLoc>())
+    return {place.getFilename().str(), int(place.getLine()), int(place.getColumn())};
+  return {};
+}
+
+/// Turns MLIR's errors into ours. A message that begins with a code keeps it; any other one is a fault of the compiler.
+bool translate(mlir::Diagnostic &from, Diagnostics &diags) {
+  if (from.getSeverity() != DiagnosticSeverity::Error)
+    return true;
+  std::string message = from.str(), code = "NNT1102";
+  if (message.rfind("NNT", 0) == 0 && message.size() > 9 && message[7] == ':') {
+    code = message.substr(0, 7);
+    message = message.substr(9);
+  } else {
+    message = "the compiler failed: " + message;
+  }
+  nnterp::Diagnostic &to = diags.error(code, placeOf(from.getLocation()), message);
+  for (mlir::Diagnostic &note : from.getNotes())
+    if (code != "NNT1102") // notes of a compiler fault print whole ops
+      to.notes.push_back({placeOf(note.getLocation()), note.str()});
+  return true;
+}
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, OpPrintingFlags().useLocalScope());
+  out << "\n";
+  return text;
+}
+
+DType dtypeOf(Type type) {
+  if (type.isInteger(64))
+    return DType::i64;
+  return type.isBF16() ? DType::bf16 : type.isF16() ? DType::f16 : DType::f32;
+}
+
+Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &tier) {
+  Manifest m;
+  m.abi = abi::version;
+  m.tool = NNTERP_VERSION;
+  m.target = "cpu";
+  m.tier = tier.name;
+  m.cpu = tier.cpu;
+  m.dtype = request.dtype;
+  m.key = request.key;
+  for (Attribute attr : module->getAttrOfType<ArrayAttr>("nnterp.slots")) {
+    auto entry = cast<DictionaryAttr>(attr);
+    StringRef kind = entry.getAs<StringAttr>("kind").getValue();
+    SlotSpec slot;
+    slot.kind = kind == "input" ? SlotKind::input : kind == "weight" ? SlotKind::weight : kind == "buffer" ? SlotKind::buffer : SlotKind::output;
+    slot.name = entry.getAs<StringAttr>("name").getValue().str();
+    auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
+    slot.dtype = dtypeOf(type.getElementType());
+    for (int64_t dim : type.getShape())
+      slot.dims.push_back(ShapedType::isDynamic(dim) ? -1 : dim);
+    m.slots.push_back(std::move(slot));
+  }
+  if (auto blocks = module->getAttrOfType<IntegerAttr>("nnterp.blocks"))
+    m.blocks = blocks.getInt();
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    m.functions += function.isPrivate();
+  return m;
+}
+
+} // namespace
+
+bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &diags) {
+  static const DialectRegistry registry = [] {
+    DialectRegistry r;
+    registerForPipelines(r);
+    return r;
+  }();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) { return success(translate(d, diags)); });
+  auto progress = [&](const char *phase, double fraction) {
+    if (request.progress)
+      request.progress(phase, fraction);
+  };
+
+  progress("import", 0.0);
+  PointTable points = qwen35MoePoints(*request.config);
+  OwningOpRef<ModuleOp> module = emitQwen35Moe(context, *request.config, points, request.weightTypes, request.dtype);
+  if (request.emit == Stage::import) // so that the printed graph can be given a plan by nnterp-opt
+    if (std::optional<Json> config = readJsonFile(request.config->file, diags))
+      (*module)->setAttr("nnterp.config", StringAttr::get(&context, config->dump()));
+  if (request.plan)
+    addPlan(*module, *request.plan);
+  const struct {
+    Stage stage;
+    void (*populate)(OpPassManager &);
+    double share; ///< of the whole time, for progress
+  } steps[] = {{Stage::plan, populatePlanPipeline, 0.05},           {Stage::checked, populateCheckedPipeline, 0.05},
+               {Stage::simplified, populateSimplifiedPipeline, 0.08}, {Stage::kernels, populateKernelsPipeline, 0.12},
+               {Stage::bufferized, populateBufferizedStagePipeline, 0.4}, {Stage::llvm, populateLlvmStagePipeline, 0.5}};
+  const Tier *tier = tierByName(request.tier.empty() ? hostTier() : request.tier);
+  if (!tier) {
+    diags.error("NNT1103", {}, "unknown instruction tier \"" + request.tier + "\"");
+    return false;
+  }
+  for (auto &step : steps) {
+    if (step.stage > request.emit)
+      break;
+    PassManager pm(&context);
+    step.populate(pm);
+    if (failed(pm.run(*module))) {
+      if (!diags.hasErrors())
+        diags.error("NNT1102", {}, "the compiler failed in stage " + std::string(name(step.stage)));
+      return false;
+    }
+    if (step.stage == Stage::kernels)
+      result.manifest = manifestOf(*module, request, *tier);
+    progress(std::string(name(step.stage)).c_str(), step.share);
+  }
+  if (request.emit == Stage::object) {
+    if (!emitSharedObject(*module, *tier, result.object, diags))
+      return false;
+    progress("object", 1.0);
+    return true;
+  }
+  result.text = print(*module);
+  return true;
+}
+
+} // namespace nnterp

@@ -1,0 +1,26 @@
+// From the LLVM dialect to the bytes of a shared object.
+#pragma once
+
+#include "runtime/codegen/Tiers.h"
+
+#include <string>
+
+namespace mlir {
+class ModuleOp;
+}
+
+namespace nnterp {
+
+class Diagnostics;
+
+/// Optimises and compiles a module of the LLVM dialect for a tier and links it; `soBytes` is what dlopen reads.
+///
+/// Floating point is evaluated as written: nothing is contracted or reordered. The object refers to no symbol outside
+/// itself but memcpy, memmove and memset; anything else is an error (NNT1112), as it would be found by luck. Every
+/// other error is a failure of the tools (NNT1110, NNT1111, NNT1113).
+bool emitSharedObject(mlir::ModuleOp module, const Tier &tier, std::string &soBytes, Diagnostics &diags);
+
+/// The module as LLVM IR text for that tier, before optimisation; empty when it cannot be translated.
+std::string llvmIrText(mlir::ModuleOp module, const Tier &tier);
+
+} // namespace nnterp

@@ -1,0 +1,11 @@
+// The instruction tier of this machine, without LLVM: a cached program is found by it.
+#pragma once
+
+#include <string>
+
+namespace nnterp {
+
+/// The best tier this machine can run: "avx512_bf16", "avx512", "avx2" or "generic" (runtime/codegen/Tiers.h).
+std::string hostTier();
+
+} // namespace nnterp

@@ -1,0 +1,56 @@
+// A compiled program, opened and ready to run.
+#pragma once
+
+#include "runtime/abi/Diagnostic.h"
+#include "runtime/abi/Frame.h"
+#include "runtime/abi/Manifest.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nnterp {
+
+/// What went wrong in a run at one of the plan's edits.
+struct RunFailure {
+  int64_t entry;  ///< index in the plan's edits
+  int64_t reason; ///< abi::FailReason
+};
+
+struct RunReport {
+  std::vector<RunFailure> failures; ///< each once
+  uint64_t arenaPeak = 0;           ///< bytes of intermediate values held at once
+};
+
+using RunProgress = std::function<void(int64_t done, int64_t total)>;
+
+/// The shared object of an artefact. Its two symbols are the whole connection: `nnterp_host`, where the services of the
+/// executor are put, and `nnterp_main`, the entry.
+class Program {
+public:
+  /// Opens a shared object on disk. Errors: NNT1014 (cannot be opened, or lacks a symbol), NNT1015 (another ABI).
+  static std::unique_ptr<Program> open(const std::string &path, Manifest manifest, Diagnostics &diags);
+  /// Opens a shared object that is nowhere on disk. Errors as above.
+  static std::unique_ptr<Program> fromBytes(std::string_view object, Manifest manifest, Diagnostics &diags);
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  const Manifest &manifest() const { return info; }
+  /// Runs on a descriptor table in the manifest's order. Nothing when memory ran out. Errors: NNT1017.
+  std::optional<RunReport> run(const std::vector<abi::Slot> &slots, const RunProgress &progress, Diagnostics &diags);
+
+private:
+  explicit Program(Manifest manifest) : info(std::move(manifest)) {}
+  bool link(const std::string &path, const std::string &shown, Diagnostics &diags);
+
+  Manifest info;
+  void *library = nullptr;
+  int memory = -1; ///< the file in memory that holds the bytes; open as long as the library, so that its name is unique
+  const abi::Host **host = nullptr;
+  abi::Entry entry = nullptr;
+};
+
+} // namespace nnterp

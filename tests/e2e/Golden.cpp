@@ -1,0 +1,101 @@
+// Golden cases: where they are, how one is run, and the rule by which numbers are judged.
+#include "tests/e2e/Golden.h"
+
+#include "runtime/weights/Safetensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace nnterp::test {
+
+std::string checkpointPath(const std::string &name) { return std::string(NNTERP_TEST_DATA) + "/checkpoints/" + name; }
+
+std::string testCache() { return NNTERP_TEST_CACHE; }
+
+std::string text(const Diagnostics &diags) {
+  std::string out;
+  for (const Diagnostic &d : diags.all())
+    out += format(d);
+  return out;
+}
+
+std::vector<GoldenCase> goldenCases() {
+  std::vector<GoldenCase> cases;
+  for (const auto &entry : std::filesystem::directory_iterator(std::string(NNTERP_TEST_DATA) + "/cases")) {
+    Diagnostics diags;
+    std::optional<Json> json = readJsonFile(entry.path() / "case.json", diags);
+    if (!json)
+      continue;
+    GoldenCase c;
+    c.name = entry.path().filename();
+    c.directory = entry.path();
+    c.checkpoint = json->find("checkpoint")->string;
+    c.dtype = json->find("dtype")->string;
+    c.generate = json->find("generate")->integer;
+    for (const Json::Member &input : json->find("inputs")->object) {
+      c.inputs.push_back(input.key);
+      std::optional<Safetensors> file = Safetensors::open(c.directory + "/" + input.value.string, diags);
+      c.images |= file && file->find("pixel_values");
+    }
+    cases.push_back(std::move(c));
+  }
+  std::sort(cases.begin(), cases.end(), [](const GoldenCase &a, const GoldenCase &b) { return a.name < b.name; });
+  return cases;
+}
+
+std::optional<RunResult> runCase(const GoldenCase &golden, Diagnostics &diags) {
+  RunOptions options;
+  options.checkpoint = checkpointPath(golden.checkpoint);
+  options.plan.path = golden.directory + "/plan.json";
+  options.inputs = {{InputKind::file, golden.directory + "/main.safetensors"}};
+  options.dtype = fromTorchName(golden.dtype);
+  options.cacheDir = testCache();
+  return runModel(options, diags);
+}
+
+Distance judge(const Tensor &ours, const Tensor &golden, double noiseMax, double noiseRms, bool bfloat16) {
+  Distance d;
+  auto violate = [&](std::string why) {
+    if (d.within)
+      d.why = std::move(why);
+    d.within = false;
+  };
+  if (ours.shape != golden.shape) {
+    violate("shape " + toString(ours.shape) + ", expected " + toString(golden.shape));
+    return d;
+  }
+  int64_t n = elementCount(golden.shape), counted = 0;
+  if (golden.dtype == DType::i64) {
+    for (int64_t i = 0; i < n; ++i)
+      if (ours.at(i) != golden.at(i))
+        violate("element " + std::to_string(i) + " is " + std::to_string(ours.at(i)) + ", expected " + std::to_string(golden.at(i)));
+    return d;
+  }
+  auto masked = [](double x) { return std::abs(x) > 1e30; };
+  double largest = 0;
+  for (int64_t i = 0; i < n; ++i)
+    if (!masked(golden.at(i)))
+      largest = std::max(largest, std::abs(golden.at(i)));
+  double limit = 3 * noiseMax + 2e-6 * largest, sum = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    double x = ours.at(i), y = golden.at(i);
+    if (masked(y) || masked(x)) {
+      if (!(masked(x) && masked(y) && (x < 0) == (y < 0)))
+        violate("element " + std::to_string(i) + ": one of " + std::to_string(x) + " and " + std::to_string(y) + " is a mask value");
+      continue;
+    }
+    ++counted;
+    sum += (x - y) * (x - y);
+    if (!bfloat16 && !(std::abs(x - y) <= limit))
+      violate("element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y) + " within " + std::to_string(limit));
+  }
+  d.rms = counted ? std::sqrt(sum / double(counted)) : 0;
+  if (bfloat16 && !(d.rms <= 1.5 * noiseRms + 2e-6 * largest))
+    violate("rms " + std::to_string(d.rms) + ", the reference's is " + std::to_string(noiseRms));
+  if (noiseRms > 0)
+    d.ratio = d.rms / noiseRms;
+  return d;
+}
+
+} // namespace nnterp::test

@@ -1,0 +1,89 @@
+// Tests of the arena: alignment, reuse, what it counts.
+#include "runtime/exec/Arena.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace nnterp;
+
+TEST_CASE("blocks are aligned, disjoint and as large as asked", "[arena]") {
+  Arena arena;
+  std::vector<std::pair<unsigned char *, uint64_t>> blocks;
+  for (uint64_t size = 0; size < 600000; size = size < 300 ? size + 1 : size * 3 / 2) {
+    auto *block = static_cast<unsigned char *>(arena.allocate(size));
+    REQUIRE(block);
+    CHECK(reinterpret_cast<uintptr_t>(block) % 64 == 0);
+    std::memset(block, int(blocks.size() % 251), size);
+    blocks.emplace_back(block, size);
+  }
+  for (size_t b = 0; b < blocks.size(); ++b)
+    for (uint64_t i = 0; i < blocks[b].second; ++i)
+      if (blocks[b].first[i] != b % 251)
+        FAIL("block " << b << " was overwritten at byte " << i);
+}
+
+TEST_CASE("a released block is handed out again", "[arena]") {
+  Arena arena;
+  for (uint64_t size : {1, 64, 1000, 1 << 20}) {
+    void *first = arena.allocate(size);
+    arena.release(first);
+    CHECK(arena.allocate(size) == first);
+  }
+  const uint64_t reserved = arena.reservedBytes();
+  for (int i = 0; i < 1000; ++i)
+    arena.release(arena.allocate(50000));
+  CHECK(arena.reservedBytes() <= reserved + (1 << 20));
+}
+
+TEST_CASE("current and peak bytes are counted by class", "[arena]") {
+  Arena arena;
+  CHECK(arena.currentBytes() == 0);
+  void *a = arena.allocate(1), *b = arena.allocate(65);
+  CHECK(arena.currentBytes() == 64 + 128);
+  void *c = arena.allocate(9 * 64); // four classes per power of two: 8, 10, 12, 14 units
+  CHECK(arena.currentBytes() == 64 + 128 + 640);
+  arena.release(c);
+  arena.release(a);
+  CHECK(arena.currentBytes() == 128);
+  CHECK(arena.peakBytes() == 64 + 128 + 640);
+  arena.release(nullptr);
+  arena.release(b);
+  CHECK(arena.currentBytes() == 0);
+}
+
+TEST_CASE("a block is at most a quarter larger than asked", "[arena]") {
+  Arena arena;
+  for (uint64_t size = 320; size < uint64_t(1) << 22; size = size * 11 / 10) {
+    void *block = arena.allocate(size);
+    CHECK(arena.currentBytes() >= size);
+    CHECK(double(arena.currentBytes()) <= 1.25 * double(size) + 64);
+    arena.release(block);
+  }
+}
+
+TEST_CASE("what no system has is refused", "[arena]") {
+  Arena arena;
+  CHECK(arena.allocate(~uint64_t(0)) == nullptr);
+  CHECK(arena.currentBytes() == 0);
+}
+
+TEST_CASE("threads may allocate at once", "[arena]") {
+  Arena arena;
+  auto work = [&](unsigned char mark) {
+    for (int i = 0; i < 2000; ++i) {
+      auto *block = static_cast<unsigned char *>(arena.allocate(200));
+      std::memset(block, mark, 200);
+      for (int k = 0; k < 200; ++k)
+        if (block[k] != mark)
+          std::abort();
+      arena.release(block);
+    }
+  };
+  std::thread a(work, 1), b(work, 2);
+  a.join();
+  b.join();
+  CHECK(arena.currentBytes() == 0);
+}

@@ -1,0 +1,81 @@
+// Tests of manifests: they survive being written and read, and broken ones are refused.
+#include "runtime/abi/Manifest.h"
+#include "../weights/Fixtures.h"
+
+#include <catch2/catch.hpp>
+
+using namespace nnterp;
+
+static Manifest sample() {
+  Manifest m;
+  m.abi = 1;
+  m.tool = "0.1.0";
+  m.target = "cpu";
+  m.tier = "avx512";
+  m.cpu = "x86-64-v4";
+  m.dtype = DType::bf16;
+  m.key = "00ff";
+  m.blocks = 8;
+  m.functions = 2;
+  m.slots = {{SlotKind::input, "ids", DType::i64, {-1, -1}},
+             {SlotKind::weight, "model.norm.weight", DType::bf16, {64}},
+             {SlotKind::buffer, "e0.source", DType::f32, {}},
+             {SlotKind::output, "odd \"name\"\n", DType::f32, {-1, -1, 4, 5, 6}}};
+  return m;
+}
+
+TEST_CASE("a manifest reads back as it was", "[manifest]") {
+  Diagnostics diags;
+  std::optional<Manifest> read = Manifest::fromJson(sample().toJson(), "m.json", diags);
+  INFO(text(diags));
+  REQUIRE(read);
+  CHECK(read->abi == 1);
+  CHECK(read->tool == "0.1.0");
+  CHECK(read->target == "cpu");
+  CHECK(read->tier == "avx512");
+  CHECK(read->cpu == "x86-64-v4");
+  CHECK(read->dtype == DType::bf16);
+  CHECK(read->key == "00ff");
+  CHECK(read->blocks == 8);
+  CHECK(read->functions == 2);
+  REQUIRE(read->slots.size() == 4);
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(read->slots[i].kind == sample().slots[i].kind);
+    CHECK(read->slots[i].name == sample().slots[i].name);
+    CHECK(read->slots[i].dtype == sample().slots[i].dtype);
+    CHECK(read->slots[i].dims == sample().slots[i].dims);
+  }
+}
+
+/// What is said when `from` in the sample's text is replaced.
+static std::string errorsWith(const std::string &from, const std::string &to) {
+  std::string json = sample().toJson();
+  const size_t at = json.find(from);
+  REQUIRE(at != std::string::npos);
+  json.replace(at, from.size(), to);
+  Diagnostics diags;
+  CHECK_FALSE(Manifest::fromJson(json, "m", diags));
+  return text(diags);
+}
+
+TEST_CASE("NNT1019: broken manifest", "[manifest]") {
+  CHECK(errorsWith("\"nnterp_manifest\": 1", "\"nnterp_manifest\": 2") ==
+        "m:1:1: error NNT1019: expected a manifest of version 1\n");
+  CHECK(errorsWith("\"abi\": 1", "\"abi\": \"1\"") ==
+        "m:3:9: error NNT1019: expected \"abi\" to be an integer, found a string\n");
+  CHECK(errorsWith("\"key\": \"00ff\",", "") ==
+        "m:1:1: error NNT1019: expected \"key\" to be a string, found nothing\n");
+  CHECK(errorsWith("\"blocks\": 8", "\"blocks\": -8").find("\"blocks\" is negative") != std::string::npos);
+  CHECK(errorsWith("\"kind\": \"weight\"", "\"kind\": \"wait\"").find("unknown kind of slot \"wait\"") !=
+        std::string::npos);
+  CHECK(errorsWith("\"I64\"", "\"I65\"").find("unknown element type \"I65\"") != std::string::npos);
+  CHECK(errorsWith("64\n", "-2\n").find("an extent is a number, or -1 for what a run decides") != std::string::npos);
+  CHECK(errorsWith("64\n", "1, 2, 3, 4, 5, 6, 7\n").find("a slot has at most 6 axes") != std::string::npos);
+}
+
+TEST_CASE("NNT0103: a manifest that is no JSON", "[manifest]") {
+  Diagnostics diags;
+  CHECK_FALSE(Manifest::fromJson("{", "m", diags));
+  CHECK(diags.all().at(0).code == "NNT0103");
+  CHECK_FALSE(Manifest::fromJson("[]", "m", diags));
+}

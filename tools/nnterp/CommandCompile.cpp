@@ -1,0 +1,119 @@
+// nnterp compile and nnterp import
+#include "runtime/exec/Cache.h"
+#include "runtime/weights/Safetensors.h"
+#include "tools/nnterp/CommandPlan.h"
+#include "tools/nnterp/ProgramSource.h"
+#include "tools/nnterp/Terminal.h"
+#include "tools/nnterp/report/Points.h"
+
+#include <filesystem>
+
+namespace nnterp {
+
+namespace fs = std::filesystem;
+
+/// Text of a stage to a file, or to standard output.
+static int emitText(const std::string &text, const std::string &out) {
+  if (out.empty())
+    return print(text);
+  Diagnostics diags;
+  writeFileAtomically(out, text, diags);
+  return report(diags);
+}
+
+/// Weights where there are some: their storage types are part of the graph. A configuration alone compiles to every
+/// stage but the last.
+static bool haveWeights(const std::string &checkpoint) {
+  std::error_code failure;
+  if (isConfigAlone(checkpoint))
+    return false;
+  for (const fs::directory_entry &entry : fs::directory_iterator(checkpoint, failure)) {
+    const std::string file = entry.path().filename().string();
+    for (const char *suffix : {".safetensors", ".safetensors.index.json", ".bin", ".bin.index.json", ".pt", ".pth"})
+      if (file.size() > std::string(suffix).size() && file.rfind(suffix) == file.size() - std::string(suffix).size())
+        return true;
+  }
+  return false;
+}
+
+/// The artefact: into a folder that the user names, or into the cache.
+static int emitArtefact(const ProgramRequest &request, const std::string &out, bool quiet, Diagnostics &diags) {
+  if (out.empty()) {
+    std::optional<ReadyProgram> ready;
+    {
+      ProgressBar bar(!quiet);
+      ProgramRequest withBar = request;
+      withBar.progress = [&](std::string_view, double fraction) { bar.show("compile", fraction); };
+      ready = obtainProgram(withBar, diags);
+    }
+    if (report(diags, quiet) != exitSuccess || !ready)
+      return exitDiagnosed;
+    const std::string folder = (fs::path(ProgramCache::defaultRoot()) / programKey(request)).string();
+    return print((ready->compiled ? "compiled: " : "cached: ") + folder + "\n");
+  }
+  std::optional<CompileResult> result;
+  {
+    ProgressBar bar(!quiet);
+    result = compileTo(
+        Stage::object, request.prepared.config, &request.prepared.resolved, request.dtype, &request.weights,
+        programKey(request), [&](std::string_view, double fraction) { bar.show("compile", fraction); }, diags);
+  }
+  std::error_code failure;
+  if (result) {
+    fs::create_directories(out, failure);
+    if (failure)
+      diags.error("NNT0102", {out, 0, 0}, "cannot make the folder \"" + out + "\": " + failure.message());
+    else if (writeFileAtomically((fs::path(out) / "program.so").string(), result->object, diags))
+      writeFileAtomically((fs::path(out) / "manifest.json").string(), result->manifest.toJson(), diags);
+  }
+  return report(diags, quiet) == exitSuccess ? print("compiled: " + out + "\n") : exitDiagnosed;
+}
+
+int compileCommand(const CompileArguments &arguments) {
+  Diagnostics diags;
+  if (!refuseLater(arguments, diags))
+    return report(diags);
+  if (!arguments.printPlan.empty())
+    return printPlan(arguments);
+  const Stage stage = stageByName(arguments.emit).value_or(Stage::object); // the command line takes no other names
+  const bool needsWeights = stage == Stage::object || haveWeights(arguments.checkpoint);
+
+  std::optional<PreparedPlan> prepared = preparePlan(arguments.checkpoint, planSource(arguments), diags);
+  if (!prepared)
+    return report(diags);
+  std::optional<OpenWeights> weights;
+  if (needsWeights) {
+    weights = openWeights(arguments.checkpoint, prepared->config, requestedDType(arguments.dtype), diags);
+    if (!weights)
+      return report(diags);
+  }
+  if (stage == Stage::object) {
+    ProgramRequest request{*prepared, weights->index, weights->dtype, true, "", {}};
+    return emitArtefact(request, arguments.out, arguments.quiet, diags);
+  }
+
+  const DType dtype =
+      weights ? weights->dtype : requestedDType(arguments.dtype).value_or(dtypeWithoutWeights(prepared->config));
+  std::optional<CompileResult> result;
+  {
+    ProgressBar bar(!arguments.quiet);
+    result = compileTo(
+        stage, prepared->config, &prepared->resolved, dtype, weights ? &weights->index : nullptr, "",
+        [&](std::string_view, double fraction) { bar.show("compile", fraction); }, diags);
+  }
+  const int status = report(diags, arguments.quiet);
+  return result && status == exitSuccess ? emitText(result->text, arguments.out) : exitDiagnosed;
+}
+
+int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out) {
+  Diagnostics diags;
+  std::optional<ModelConfig> config = loadConfig(checkpoint, diags);
+  std::optional<CompileResult> result;
+  if (config)
+    result = compileTo(Stage::import, *config, nullptr, requestedDType(dtype).value_or(dtypeWithoutWeights(*config)),
+                       nullptr, "", {}, diags);
+  const int status = report(diags);
+  return result && status == exitSuccess ? emitText(result->text, out) : exitDiagnosed;
+}
+
+} // namespace nnterp

@@ -1,0 +1,252 @@
+// Declares commands and options; the only file that includes CLI11, which is slow to compile and reports by exceptions.
+#include "tools/nnterp/CommandLine.h"
+#include "runtime/exec/Key.h"
+#include "tools/nnterp/Commands.h"
+#include "tools/nnterp/Help.h"
+#include "tools/nnterp/Terminal.h"
+
+#include <CLI/CLI.hpp>
+
+namespace nnterp {
+
+namespace {
+
+/// Options of later versions: known, and refused by code when given.
+struct LaterOptions {
+  std::vector<std::string> chats, chatPrompts, images;
+  std::string saveState, loadState, target = "cpu";
+  int64_t generate = 0;
+
+  std::vector<LaterFlag> given() const {
+    std::vector<LaterFlag> list;
+    auto add = [&](bool isGiven, const char *code, const char *flag, const char *feature) {
+      if (isGiven)
+        list.push_back({code, flag, feature});
+    };
+    add(!chats.empty(), "NNT0906", "--chat", "a chat as input");
+    add(!chatPrompts.empty(), "NNT0906", "--chat-prompt", "a chat as input");
+    add(generate > 0, "NNT0907", "--generate", "generating tokens");
+    add(!images.empty(), "NNT0908", "--image", "a picture as input");
+    add(target == "cuda", "NNT0909", "--target", "the target \"cuda\"");
+    add(target == "emulator", "NNT0909", "--target", "the target \"emulator\"");
+    add(!saveState.empty(), "NNT0910", "--save-state", "saving a state");
+    add(!loadState.empty(), "NNT0910", "--load-state", "loading a state");
+    return list;
+  }
+};
+
+class CommandLine {
+public:
+  CommandLine();
+  int execute(int argc, char **argv);
+
+private:
+  CLI::App *command(const char *name, const char *what, const char *examples);
+  CLI::Option *checkpoint(CLI::App *command, std::string &value);
+  void repeated(CLI::App *command, const char *flag, const char *value, std::vector<std::string> &values,
+                const char *what);
+  void dtype(CLI::App *command, std::string &value);
+  void planOptions(CLI::App *command, PlanArguments &arguments);
+  void runOptions();
+  int usageError(const CLI::ParseError &error);
+  int dispatch();
+
+  CLI::App app{
+      "Looks into and edits Qwen3.5-MoE models: compiles a plan of taps and edits into the model, and runs it.",
+      "nnterp"};
+  CLI::App *info, *points, *import, *check, *compile, *run, *tokenize, *detokenize, *errors;
+
+  RunArguments runArguments;
+  CompileArguments compileArguments;
+  PlanArguments checkArguments;
+  PointsArguments pointsArguments;
+  LaterOptions later;
+  std::vector<std::string> prompts, ids, files;
+  std::string textCheckpoint, importCheckpoint, infoCheckpoint, importDType = "auto", importOut, code;
+  bool infoJson = false, tokenizeJson = false, skipSpecial = false;
+};
+
+CLI::App *CommandLine::command(const char *name, const char *what, const char *examples) {
+  return app.add_subcommand(name, what)->footer(examples);
+}
+
+CLI::Option *CommandLine::checkpoint(CLI::App *command, std::string &value) {
+  return command->add_option("CKPT", value, "Folder with config.json and weights")->type_name("")->required();
+}
+
+/// One value for each time a flag is given; a value may hold commas and brackets.
+void CommandLine::repeated(CLI::App *command, const char *flag, const char *value, std::vector<std::string> &values,
+                           const char *what) {
+  command->add_option(flag, values, what)->type_name(value)->allow_extra_args(false);
+}
+
+void CommandLine::dtype(CLI::App *command, std::string &value) {
+  command
+      ->add_option("--dtype", value,
+                   "auto, float32 or bfloat16: what the model computes in (auto: what the "
+                   "configuration says; float16 runs as float32, FP8 as bfloat16)")
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16"}));
+}
+
+void CommandLine::planOptions(CLI::App *command, PlanArguments &arguments) {
+  checkpoint(command, arguments.checkpoint);
+  command->add_option("--plan", arguments.plan, "Plan file (JSON)")->type_name("FILE");
+  repeated(command, "--tap", "NAME", arguments.flags.taps,
+           "Value to write out, such as 'layers[*].layer_output'; repeatable");
+  repeated(command, "--edit", "'NAME OP'", arguments.flags.edits,
+           "Value and operation, such as 'layers[3].mlp_output zero'; repeatable");
+  repeated(command, "--value", "NAME=...", arguments.flags.values,
+           "NAME=FILE#KEY or NAME=1,2.5: a vector for edits; repeatable");
+  dtype(command, arguments.dtype);
+  command
+      ->add_flag("--print-plan{json}", arguments.printPlan,
+                 "Print the plan with all flags in it, as json or =ir, and stop")
+      ->check(CLI::IsMember({"json", "ir"}));
+  command->add_flag("--quiet", arguments.quiet, "No progress, no remarks, no table");
+  command->add_option("--generate", later.generate, "Tokens to generate (not in this version)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--target", later.target, "cpu; cuda and emulator are not in this version")
+      ->check(CLI::IsMember({"cpu", "cuda", "emulator"}));
+}
+
+void CommandLine::runOptions() {
+  planOptions(run, runArguments);
+  repeated(run, "--prompt", "TEXT", prompts, "[INPUT:=]TEXT; repeatable: a batch");
+  repeated(run, "--ids", "IDS", ids, "[INPUT:=]1,2,3: token ids; repeatable: a batch");
+  repeated(run, "--input", "FILE", files,
+           "[INPUT=]FILE: safetensors with input_ids and, optionally, attention_mask, position_ids");
+  run->add_option("--out", runArguments.out,
+                  "Safetensors file for the tapped values; index.json beside it says what is in it")
+      ->type_name("FILE");
+  run->add_flag("--json", runArguments.json, "The result as JSON on standard output");
+  run->add_flag("--no-cache", runArguments.noCache, "Compile anew, and keep nothing");
+  repeated(run, "--chat", "FILE", later.chats, "Conversation as input (not in this version)");
+  repeated(run, "--chat-prompt", "TEXT", later.chatPrompts, "One message as input (not in this version)");
+  repeated(run, "--image", "FILE", later.images, "Picture as input (not in this version)");
+  run->add_option("--save-state", later.saveState, "Write the memory of the sequence (not in this version)")
+      ->type_name("FILE");
+  run->add_option("--load-state", later.loadState, "Continue from a saved memory (not in this version)")
+      ->type_name("FILE");
+}
+
+CommandLine::CommandLine() {
+  app.footer(help::tool);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "nnterp " + std::string(toolVersion()));
+  app.get_formatter()->column_width(34);
+
+  info = command("info", "Family, sizes, configuration values with their source, tensors", help::info);
+  checkpoint(info, infoCheckpoint);
+  info->add_flag("--json", infoJson, "As JSON");
+
+  points = command("points", "Every named value of the model: layout, shape, access, cost, meaning", help::points);
+  checkpoint(points, pointsArguments.checkpoint);
+  points->add_option("FILTER", pointsArguments.filter, "Only names that contain this")->type_name("");
+  CLI::Option *json = points->add_flag("--json", pointsArguments.json, "As JSON");
+  points->add_flag("--tree", pointsArguments.tree, "The modules of the model with the values at each")->excludes(json);
+
+  import = command("import", "The graph of a checkpoint, no weights read", help::import);
+  checkpoint(import, importCheckpoint);
+  dtype(import, importDType);
+  import->add_option("--out", importOut, "Instead of standard output")->type_name("FILE");
+
+  check = command("check", "Checks a plan against a model", help::check);
+  planOptions(check, checkArguments);
+  check->add_flag("--json", checkArguments.json, "Summary and diagnostics as JSON on standard output");
+
+  compile = command("compile", "Compiles a plan, to a program or to any stage before", help::compile);
+  planOptions(compile, compileArguments);
+  compile->add_option("--emit", compileArguments.emit, "Stage to stop at (default: object)")
+      ->check(CLI::IsMember({"import", "plan", "checked", "simplified", "kernels", "bufferized", "llvm", "object"}));
+  compile->add_option("--out", compileArguments.out, "File for a stage's text, folder for the program")
+      ->type_name("PATH");
+
+  run = command("run", "Runs a plan on a prompt and shows the tapped values", help::run);
+  runOptions();
+
+  tokenize = command("tokenize", "Text on standard input to token ids", help::tokenize);
+  checkpoint(tokenize, textCheckpoint);
+  tokenize->add_flag("--json", tokenizeJson, "ids, pieces and byte offsets");
+
+  detokenize = command("detokenize", "Token ids on standard input to text", help::detokenize);
+  checkpoint(detokenize, textCheckpoint);
+  detokenize->add_flag("--skip-special", skipSpecial, "Leave out special tokens");
+
+  errors = command("errors", "What the error codes mean", help::errors);
+  errors->add_option("CODE", code, "Such as NNT0601")->type_name("");
+}
+
+/// One line on what is wrong, one on where to look.
+int CommandLine::usageError(const CLI::ParseError &error) {
+  const std::vector<CLI::App *> chosen = app.get_subcommands();
+  const CLI::App *where = chosen.empty() ? &app : chosen.front();
+  const std::string called = where == &app ? "nnterp" : "nnterp " + where->get_name();
+  std::fprintf(stderr, "%s: %s\n", called.c_str(), error.what());
+  for (const std::string &word : app.remaining(true)) {
+    std::vector<std::string> known;
+    if (word.rfind("--", 0) == 0)
+      for (const CLI::Option *option : where->get_options())
+        for (const std::string &name : option->get_lnames())
+          known.push_back("--" + name);
+    else if (where == &app)
+      for (const CLI::App *sub : app.get_subcommands(nullptr))
+        known.push_back(sub->get_name());
+    if (!known.empty())
+      std::fprintf(stderr, "%s is not known here; nearest: %s\n", word.c_str(), joinOr(nearest(word, known)).c_str());
+  }
+  std::fprintf(stderr, "%s --help shows how it is used\n", called.c_str());
+  return exitUsage;
+}
+
+int CommandLine::dispatch() {
+  runArguments.later = compileArguments.later = checkArguments.later = later.given();
+  auto inputs = [&](InputKind kind, const std::vector<std::string> &texts) {
+    for (const std::string &text : texts)
+      runArguments.inputs.push_back({kind, text});
+  };
+  inputs(InputKind::prompt, prompts);
+  inputs(InputKind::ids, ids);
+  inputs(InputKind::file, files);
+
+  if (info->parsed())
+    return infoCommand(infoCheckpoint, infoJson);
+  if (points->parsed())
+    return pointsCommand(pointsArguments);
+  if (import->parsed())
+    return importCommand(importCheckpoint, importDType, importOut);
+  if (check->parsed())
+    return checkCommand(checkArguments);
+  if (compile->parsed())
+    return compileCommand(compileArguments);
+  if (run->parsed())
+    return runCommand(runArguments);
+  if (tokenize->parsed())
+    return tokenizeCommand(textCheckpoint, tokenizeJson);
+  if (detokenize->parsed())
+    return detokenizeCommand(textCheckpoint, skipSpecial);
+  return errorsCommand(code);
+}
+
+int CommandLine::execute(int argc, char **argv) {
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return exitUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    const std::vector<CLI::App *> chosen = app.get_subcommands();
+    return print(chosen.empty() ? app.help() : chosen.front()->help("nnterp"));
+  } catch (const CLI::CallForVersion &version) {
+    return print(std::string(version.what()) + "\n");
+  } catch (const CLI::ParseError &error) {
+    return usageError(error);
+  }
+  return dispatch();
+}
+
+} // namespace
+
+int runCommandLine(int argc, char **argv) { return CommandLine().execute(argc, argv); }
+
+} // namespace nnterp

@@ -1,0 +1,22 @@
+// Steps that commands about plans share.
+#pragma once
+
+#include "tools/nnterp/Commands.h"
+#include "tools/nnterp/PreparePlan.h"
+
+#include <optional>
+
+namespace nnterp {
+
+/// Refuses the flags that this version does not have yet, one error each.
+bool refuseLater(const PlanArguments &arguments, Diagnostics &diags);
+
+PlanSource planSource(const PlanArguments &arguments);
+
+/// float32, bfloat16, or nothing for auto.
+std::optional<DType> requestedDType(const std::string &dtype);
+
+/// `--print-plan`: the plan with all flags in it, as JSON or as nnterp.plan.
+int printPlan(const PlanArguments &arguments);
+
+} // namespace nnterp

@@ -1,0 +1,56 @@
+// The commands of nnterp. Each takes what the command line said and returns the exit status.
+#pragma once
+
+#include "frontend/plan/Plan.h"
+#include "tools/nnterp/InputArguments.h"
+
+#include <string>
+#include <vector>
+
+namespace nnterp {
+
+/// A flag that is known and refused.
+struct LaterFlag {
+  std::string code, flag, feature;
+};
+
+/// What commands about plans have in common.
+struct PlanArguments {
+  std::string checkpoint;
+  std::string plan; ///< a plan file, or ""
+  PlanFlags flags;
+  std::string dtype = "auto";
+  std::string printPlan; ///< "", "json" or "ir": print the plan instead of doing anything
+  bool json = false, quiet = false;
+  std::vector<LaterFlag> later; ///< given, and not in this version
+};
+
+struct RunArguments : PlanArguments {
+  std::vector<InputArgument> inputs;
+  std::string out;
+  bool noCache = false;
+};
+
+struct CompileArguments : PlanArguments {
+  std::string emit = "object";
+  std::string out; ///< for a program "" is the cache
+};
+
+struct PointsArguments {
+  std::string checkpoint, filter;
+  bool json = false, tree = false;
+};
+
+int runCommand(const RunArguments &arguments);
+int checkCommand(const PlanArguments &arguments);
+int compileCommand(const CompileArguments &arguments);
+int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out);
+int infoCommand(const std::string &checkpoint, bool json);
+int pointsCommand(const PointsArguments &arguments);
+/// Text, or ids separated by blanks or commas, on standard input.
+int tokenizeCommand(const std::string &checkpoint, bool json);
+int detokenizeCommand(const std::string &checkpoint, bool skipSpecial);
+/// Explains one code, or lists all for "".
+int errorsCommand(const std::string &code);
+
+} // namespace nnterp

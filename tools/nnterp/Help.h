@@ -1,0 +1,77 @@
+// Examples that `--help` ends with: what one would type, and why.
+#pragma once
+
+namespace nnterp::help {
+
+constexpr const char *tool = R"(Examples
+  nnterp info toy/                              what is this checkpoint?
+  nnterp points toy/                            which values can I look at and edit?
+  nnterp run toy/ --prompt "The capital of"     the most likely next tokens
+  nnterp run toy/ --prompt "The capital of" --tap 'layers[*].layer_output{seq=prompt[-1]}' --out streams.safetensors
+                                                the residual stream at the last token, after every block
+  nnterp run toy/ --prompt "The capital of" --edit 'layers[3].self_attn.attention_premix{heads=1} zero'
+                                                what if head 1 of block 3 said nothing?
+
+CKPT is a folder with config.json and weights; info, points, import, check and compile also take a config.json alone.
+Every command explains itself: nnterp run --help)";
+
+constexpr const char *info = R"(Examples
+  nnterp info toy/
+  nnterp info Qwen3.5-35B-A3B/config.json       sizes of a model whose weights are elsewhere
+  nnterp info toy/ --json | jq .sizes)";
+
+constexpr const char *points = R"(Examples
+  nnterp points toy/                            every name, with layout, shape, access and what it is
+  nnterp points toy/ attention                  only names that contain "attention"
+  nnterp points toy/ --tree                     the modules of the model with the values at each
+  nnterp points toy/ --json                     the same for scripts)";
+
+constexpr const char *import = R"(Examples
+  nnterp import toy/                            the graph of the model, with a point at every name
+  nnterp import toy/config.json --out toy.mlir)";
+
+constexpr const char *check = R"(Prints a summary, or all errors of the plan. Needs no weights.
+
+Examples
+  nnterp check toy/ --plan plan.json
+  nnterp check toy/config.json --edit 'layers[2].mlp.expert_weights drop 3,5'
+  nnterp check toy/ --plan plan.json --print-plan       the plan with all flags in it, as JSON
+  nnterp check toy/ --plan plan.json --print-plan=ir    the same as nnterp.plan)";
+
+constexpr const char *compile = R"(Examples
+  nnterp compile toy/ --plan plan.json                  compile into the cache: the next run starts at once
+  nnterp compile toy/ --plan plan.json --out artefact/  program.so and manifest.json in a folder
+  nnterp compile toy/config.json --emit=simplified      the graph after pruning and sharing
+  nnterp compile toy/config.json --emit=llvm --out toy.ll
+
+Stages, in order: import, plan, checked, simplified, kernels, bufferized, llvm, object.)";
+
+constexpr const char *run = R"(Without --plan and --tap, the logits are tapped.
+A second run of the same plan on another prompt, or with other numbers, indices or vectors, does not compile again.
+
+Examples
+  nnterp run toy/ --prompt "The capital of"
+  nnterp run toy/ --prompt "One text" --prompt "and another, as a batch" --tap logits --out logits.safetensors
+  nnterp run toy/ --plan plan.json --ids 1,2,3 --json
+  nnterp run toy/ --input batch.safetensors --tap 'layers[0:4].mlp.router_logits'
+  nnterp run toy/ --prompt "Hello" --edit 'layers[2].layer_output{seq=prompt[-1]} add v*4' --value v=steer.safetensors#v
+
+Names, selections and operations: --tap [WORLD:]NAME[{AXIS=SEL,...}][@before][=ALIAS]
+                                  --edit [WORLD:]NAME[{AXIS=SEL,...}] OP [ARGS]
+  OP    zero | mask | fill C | scale C or SRC | add SRC[*C] | replace SRC | clamp MIN MAX | affine A B | lerp SRC T
+        | project_out SRC | drop E,E | drop_renorm E,E | reroute E,E | force E,E [max]
+  SEL   an index, a:b, several joined by |, prompt[...], *)";
+
+constexpr const char *tokenize = R"(Examples
+  printf 'The capital of' | nnterp tokenize toy/
+  printf 'The capital of' | nnterp tokenize toy/ --json         ids, pieces, and byte offsets in the input
+  printf 'The capital of' | nnterp tokenize toy/ | nnterp detokenize toy/)";
+
+constexpr const char *detokenize = R"(Example
+  echo 1 2 3 | nnterp detokenize toy/)";
+
+constexpr const char *errors = R"(Examples
+  nnterp errors                                 all codes
+  nnterp errors NNT0601                         what one of them means)";
+
+} // namespace nnterp::help

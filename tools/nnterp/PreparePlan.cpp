@@ -1,0 +1,86 @@
+// Reads configuration, names, plan and checkpoint headers.
+#include "tools/nnterp/PreparePlan.h"
+#include "frontend/families/Qwen35MoeTensors.h"
+
+#include <filesystem>
+
+namespace nnterp {
+
+namespace fs = std::filesystem;
+
+std::optional<Plan> loadPlan(const PlanSource &source, Diagnostics &diags) {
+  std::optional<Json> json = source.json;
+  if (!source.path.empty()) {
+    json = readJsonFile(source.path, diags);
+    if (!json)
+      return std::nullopt;
+  }
+  json = expandFlags(std::move(json), source.flags, diags);
+  return json ? readPlan(*json, fs::path(source.path).parent_path().string(), diags) : std::nullopt;
+}
+
+std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, Diagnostics &diags) {
+  std::optional<ModelConfig> config = loadConfig(checkpoint, diags);
+  std::optional<Plan> plan = loadPlan(source, diags);
+  if (!config || !plan)
+    return std::nullopt;
+  PointTable points = qwen35MoePoints(*config);
+  std::optional<ResolvedPlan> resolved =
+      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, diags);
+  if (!resolved)
+    return std::nullopt;
+  return PreparedPlan{std::move(*config), std::move(points), std::move(*resolved)};
+}
+
+bool isConfigAlone(const std::string &checkpoint) {
+  std::error_code failure;
+  return fs::path(checkpoint).extension() == ".json" && !fs::is_directory(checkpoint, failure);
+}
+
+std::string checkpointFolder(const std::string &checkpoint) {
+  if (!isConfigAlone(checkpoint))
+    return checkpoint;
+  const fs::path parent = fs::path(checkpoint).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+/// What a model runs in whose weights or configuration say `stored`.
+static DType runType(DType stored) {
+  return stored == DType::bf16 || stored == DType::f8_e4m3 ? DType::bf16 : DType::f32;
+}
+
+std::optional<OpenWeights> openWeights(const std::string &checkpoint, const ModelConfig &config,
+                                       std::optional<DType> requested, Diagnostics &diags) {
+  std::optional<DType> dtype = requested;
+  if (!dtype && config.dtype)
+    dtype = runType(*config.dtype);
+  if (!dtype && config.fp8)
+    dtype = DType::bf16;
+
+  CheckpointIndex::Options options;
+  options.fp8 = config.fp8.has_value();
+  if (config.fp8) {
+    options.blockRows = config.fp8->blockRows;
+    options.blockCols = config.fp8->blockCols;
+  }
+  options.tiedHead = config.tieWordEmbeddings;
+  options.fp8Target = dtype.value_or(DType::f32);
+  std::optional<CheckpointIndex> index =
+      CheckpointIndex::open(checkpointFolder(checkpoint), wantedTensors(config), options, diags);
+  if (!index)
+    return std::nullopt;
+  if (!dtype) {
+    const FoundTensor *embedding = index->find("model.embed_tokens.weight");
+    dtype = embedding ? runType(embedding->dtype) : DType::f32;
+  }
+  return OpenWeights{std::move(*index), *dtype};
+}
+
+std::map<std::string, DType> storageTypes(const CheckpointIndex &index) {
+  std::map<std::string, DType> types;
+  for (const FoundTensor &tensor : index.tensors())
+    types[tensor.wanted.key] = tensor.dtype;
+  return types;
+}
+
+} // namespace nnterp
