@@ -71,7 +71,8 @@ def LowerPlain : Pass<"nnterp-lower-plain", "::mlir::func::FuncOp"> {
   let summary = "Lowers hybrid and nnterp ops to linalg, scf and arith on tensors";
   let description = [{ The plain lowering: written to be read, the oracle that faster kernels are compared with. }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::nnterp::NnterpDialect"];
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::nnterp::NnterpDialect",
+                           "::mlir::bufferization::BufferizationDialect"];
 }
 
 def CopyToLoops : Pass<"nnterp-copy-to-loops", "::mlir::func::FuncOp"> {

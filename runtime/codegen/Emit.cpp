@@ -4,6 +4,7 @@
 #include "runtime/abi/Diagnostic.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -85,10 +86,15 @@ llvm::TargetLibraryInfoImpl libraryInfo(const llvm::Triple &triple) {
   return info;
 }
 
+/// The module as LLVM IR for the machine; null with what MLIR says about it in `error`.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                        const llvm::TargetMachine &machine) {
+                                        const llvm::TargetMachine &machine, std::string &error) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
+  mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    error += (error.empty() ? "" : "; ") + diagnostic.str();
+    return mlir::success();
+  });
   std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, context, "nnterp");
   if (result) {
     result->setTargetTriple(machine.getTargetTriple());
@@ -127,7 +133,7 @@ bool compile(llvm::Module &module, llvm::TargetMachine &machine, llvm::SmallVect
 bool checkSymbols(llvm::StringRef object, Diagnostics &diags) {
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "object"));
   if (!file)
-    return fail(diags, "NNT1111", "the generated object cannot be read: " + llvm::toString(file.takeError()));
+    return fail(diags, "NNT1110", "the generated object cannot be read: " + llvm::toString(file.takeError()));
   std::vector<std::string> unknown;
   for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
     llvm::Expected<uint32_t> flags = symbol.getFlags();
@@ -135,7 +141,7 @@ bool checkSymbols(llvm::StringRef object, Diagnostics &diags) {
     if (!flags || !name) {
       llvm::consumeError(flags.takeError());
       llvm::consumeError(name.takeError());
-      return fail(diags, "NNT1111", "the generated object has a broken symbol table");
+      return fail(diags, "NNT1110", "the generated object has a broken symbol table");
     }
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() &&
         !llvm::is_contained(allowedSymbols, *name))
@@ -143,29 +149,21 @@ bool checkSymbols(llvm::StringRef object, Diagnostics &diags) {
   }
   if (unknown.empty())
     return true;
-  return fail(diags, "NNT1112",
+  return fail(diags, "NNT1111",
               "the generated code calls " + joinOr(unknown) + ", expected calls through the host's table only");
 }
 
 std::string findLinker() {
-  std::vector<llvm::StringRef> folders;
-#ifdef NNTERP_LLVM_TOOLS
-  folders = {NNTERP_LLVM_TOOLS};
-#endif
-  for (const std::string &name : {"ld.lld-" + std::to_string(LLVM_VERSION_MAJOR), std::string("ld.lld")}) {
+  for (const std::string &name : {"ld.lld-" + std::to_string(LLVM_VERSION_MAJOR), std::string("ld.lld")})
     if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(name))
       return *found;
-    if (!folders.empty())
-      if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(name, folders))
-        return *found;
-  }
   return "";
 }
 
 bool link(llvm::StringRef object, std::string &soBytes, Diagnostics &diags) {
   std::string linker = findLinker();
   if (linker.empty())
-    return fail(diags, "NNT1113", "expected ld.lld in PATH, found no such program");
+    return fail(diags, "NNT1112", "expected ld.lld in PATH, found no such program");
   TemporaryFolder folder;
   if (folder.error)
     return fail(diags, "NNT0102", "no temporary folder can be made: " + folder.error.message());
@@ -195,9 +193,9 @@ bool link(llvm::StringRef object, std::string &soBytes, Diagnostics &diags) {
     return buffer ? (*buffer)->getBuffer().str() : std::string();
   };
   if (status != 0)
-    return fail(diags, "NNT1113", linker + " ended with status " + std::to_string(status) + ": " + message + read(log));
+    return fail(diags, "NNT1112", linker + " ended with status " + std::to_string(status) + ": " + message + read(log));
   soBytes = read(sharedFile);
-  return !soBytes.empty() || fail(diags, "NNT1113", linker + " wrote no file");
+  return !soBytes.empty() || fail(diags, "NNT1112", linker + " wrote no file");
 }
 
 } // namespace
@@ -205,16 +203,14 @@ bool link(llvm::StringRef object, std::string &soBytes, Diagnostics &diags) {
 bool emitSharedObject(mlir::ModuleOp module, const Tier &tier, std::string &soBytes, Diagnostics &diags) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = targetMachine(tier, error);
-  if (!machine)
-    return fail(diags, "NNT1110", "no code generator for tier \"" + tier.name + "\": " + error);
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> ir = translate(module, context, *machine);
+  std::unique_ptr<llvm::Module> ir = machine ? translate(module, context, *machine, error) : nullptr;
   if (!ir)
-    return fail(diags, "NNT1111", "the module is not in the LLVM dialect alone");
+    return fail(diags, "NNT1110", "no code can be generated for tier " + tier.name + ": " + error);
   optimize(*ir, *machine);
   llvm::SmallVector<char, 0> object;
   if (!compile(*ir, *machine, object))
-    return fail(diags, "NNT1110", "the code generator of tier \"" + tier.name + "\" writes no objects");
+    return fail(diags, "NNT1110", "no code can be generated for tier " + tier.name + ": LLVM writes no objects for it");
   llvm::StringRef bytes(object.data(), object.size());
   return checkSymbols(bytes, diags) && link(bytes, soBytes, diags);
 }
@@ -223,7 +219,7 @@ std::string llvmIrText(mlir::ModuleOp module, const Tier &tier) {
   std::string error, text;
   std::unique_ptr<llvm::TargetMachine> machine = targetMachine(tier, error);
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> ir = machine ? translate(module, context, *machine) : nullptr;
+  std::unique_ptr<llvm::Module> ir = machine ? translate(module, context, *machine, error) : nullptr;
   if (ir) {
     llvm::raw_string_ostream stream(text);
     ir->print(stream, nullptr);

@@ -16,8 +16,8 @@ class Diagnostics;
 /// Optimises and compiles a module of the LLVM dialect for a tier and links it; `soBytes` is what dlopen reads.
 ///
 /// Floating point is evaluated as written: nothing is contracted or reordered. The object refers to no symbol outside
-/// itself but memcpy, memmove and memset; anything else is an error (NNT1112), as it would be found by luck. Every
-/// other error is a failure of the tools (NNT1110, NNT1111, NNT1113).
+/// itself but memcpy, memmove and memset; anything else is an error (NNT1111), as it would be found by luck. A module
+/// that LLVM cannot compile is NNT1110, a linker that is missing or fails NNT1112.
 bool emitSharedObject(mlir::ModuleOp module, const Tier &tier, std::string &soBytes, Diagnostics &diags);
 
 /// The module as LLVM IR text for that tier, before optimisation; empty when it cannot be translated.

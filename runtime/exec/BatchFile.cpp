@@ -153,7 +153,10 @@ std::optional<Batch> InputFile::read(const InputRules &rules) {
     const int64_t *row = ids.as<int64_t>() + b * S;
     rows.emplace_back(row + start[size_t(b)], row + S);
   }
-  std::optional<Batch> batch = batchFromIds(rows, rules, loc, diags, S);
+  InputRules own = rules;
+  if (file.find("pixel_values")) // refused already; its tokens are in order
+    own.imageTokens.clear();
+  std::optional<Batch> batch = batchFromIds(rows, own, loc, diags, S);
   if (!batch || !good)
     return std::nullopt;
   if (positions)

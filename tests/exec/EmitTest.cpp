@@ -2,6 +2,7 @@
 // numbers.
 #include "tests/exec/Compiled.h"
 
+#include "passes/Pipelines.h"
 #include "runtime/codegen/Emit.h"
 #include "runtime/exec/HostTier.h"
 
@@ -13,8 +14,8 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 using namespace nnterp;
 
@@ -201,6 +202,41 @@ TEST_CASE("float16 is widened exactly") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("narrowing to bfloat16 rounds to even on every tier, denormals included") {
+  std::string text = R"(
+func.func @nnterp_main(%frame: !llvm.ptr) attributes {nnterp.sites = dense<[[0, 1]]> : tensor<1x2xi64>} {
+  %site = arith.constant 0 : i64
+  %in = nnterp.slot %frame, %site [0] : memref<?xf32>
+  %out = nnterp.slot %frame, %site [1] : memref<?xbf16>
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%in : memref<?xf32>) outs(%out : memref<?xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  }
+  return
+})";
+  std::vector<float> x;
+  std::vector<uint16_t> expected;
+  for (uint64_t bits = 0; bits < (uint64_t(1) << 32); bits += 0x3fff) {
+    float value;
+    uint32_t low = uint32_t(bits);
+    std::memcpy(&value, &low, 4);
+    if (std::isnan(value))
+      continue;
+    x.push_back(value);
+    uint32_t upper = low >> 16, rest = low & 0xffff;
+    expected.push_back(uint16_t(upper + (rest > 0x8000 || (rest == 0x8000 && (upper & 1)))));
+  }
+  for (const std::string &tier : test::runnableTiers()) {
+    test::Program program(compiled(text, tier));
+    std::vector<uint16_t> y(x.size());
+    REQUIRE(program.run("nnterp_main", {test::slot(x, {int64_t(x.size())}), test::slot(y, {int64_t(y.size())})}));
+    CAPTURE(tier);
+    CHECK((y == expected));
+  }
+}
+
 TEST_CASE("products and sums are not contracted") {
   // (1 + 2^-12)^2 - (1 + 2^-11) is 0 with two roundings and 2^-24 with one.
   std::string text = R"(
@@ -229,6 +265,43 @@ TEST_CASE("the same module gives the same bytes") {
   CHECK(compiled(twoBlocks, "generic") == compiled(twoBlocks, "generic"));
 }
 
+TEST_CASE("a module of another dialect is refused") {
+  mlir::DialectRegistry registry;
+  registerForPipelines(registry);
+  mlir::MLIRContext context(registry);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>("func.func @f() {\n  return\n}", &context);
+  REQUIRE(module);
+  std::string bytes;
+  Diagnostics diags;
+  CHECK_FALSE(emitSharedObject(*module, tiers().front(), bytes, diags));
+  REQUIRE(diags.all().size() == 1);
+  CHECK(format(diags.all()[0]) ==
+        "error NNT1110: no code can be generated for tier generic: cannot be converted to LLVM IR: missing "
+        "`LLVMTranslationDialectInterface` registration for dialect for op: func.func\n");
+  CHECK(llvmIrText(*module, tiers().front()).empty());
+}
+
+TEST_CASE("without a linker there is no shared object") {
+  std::string bytes, path = std::getenv("PATH");
+  Diagnostics diags;
+  setenv("PATH", "/nowhere", 1);
+  bool done = emitLlvm("llvm.func @f() {\n  llvm.return\n}", bytes, diags);
+  setenv("PATH", path.c_str(), 1);
+  CHECK_FALSE(done);
+  REQUIRE(diags.all().size() == 1);
+  CHECK(format(diags.all()[0]) == "error NNT1112: expected ld.lld in PATH, found no such program\n");
+}
+
+TEST_CASE("LLVM IR text is for the tier's machine") {
+  mlir::MLIRContext context;
+  context.loadDialect<mlir::LLVM::LLVMDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>("llvm.func @f() {\n  llvm.return\n}", &context);
+  std::string text = llvmIrText(*module, tiers().front());
+  CHECK(text.find("target triple = ") != std::string::npos);
+  CHECK(text.find("target datalayout = ") != std::string::npos);
+  CHECK(text.find("define void @f()") != std::string::npos);
+}
+
 TEST_CASE("a call of a library is refused by name") {
   std::string bytes;
   Diagnostics diags;
@@ -238,7 +311,7 @@ TEST_CASE("a call of a library is refused by name") {
                bytes, diags));
   REQUIRE(diags.all().size() == 1);
   CHECK(format(diags.all()[0]) ==
-        "error NNT1112: the generated code calls \"expf\", expected calls through the host's table only\n");
+        "error NNT1111: the generated code calls \"expf\", expected calls through the host's table only\n");
   CHECK(bytes.empty());
 }
 
@@ -249,7 +322,7 @@ TEST_CASE("an intrinsic that becomes a call of a library is refused") {
       emitLlvm("llvm.func @f(%x: f64) -> f64 {\n  %y = llvm.intr.exp(%x) : (f64) -> f64\n  llvm.return %y : f64\n}",
                bytes, diags));
   REQUIRE(diags.all().size() == 1);
-  CHECK(diags.all()[0].code == "NNT1112");
+  CHECK(diags.all()[0].code == "NNT1111");
 }
 
 TEST_CASE("tiers are found by name and the host has one") {

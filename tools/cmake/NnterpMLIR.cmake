@@ -18,7 +18,7 @@ function(nnterp_mlir_library name)
   add_library(${name} STATIC ${A_UNPARSED_ARGUMENTS})
   nnterp_flags(${name})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_compile_options(${name} PRIVATE -fno-exceptions)
+  target_compile_options(${name} PRIVATE -fno-exceptions -O1) # its time goes into libMLIR, ours into compiling this
   target_link_libraries(${name} PUBLIC ${A_LIBS})
   if(A_DEPENDS)
     add_dependencies(${name} ${A_DEPENDS})

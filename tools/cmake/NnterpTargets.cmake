@@ -29,6 +29,7 @@ function(nnterp_unit_test name)
   cmake_parse_arguments(A "" "" "LIBS" ${ARGN})
   add_executable(${name} ${A_UNPARSED_ARGUMENTS})
   nnterp_flags(${name})
+  target_compile_options(${name} PRIVATE -O0) # compiling tests would take longer than running them
   target_compile_definitions(${name} PRIVATE NNTERP_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data" NNTERP_BIN="${CMAKE_BINARY_DIR}/bin")
   target_link_libraries(${name} PRIVATE ${A_LIBS} nnterpTestMain)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

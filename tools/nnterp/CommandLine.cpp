@@ -94,7 +94,7 @@ void CommandLine::planOptions(CLI::App *command, PlanArguments &arguments) {
   repeated(command, "--tap", "NAME", arguments.flags.taps,
            "Value to write out, such as 'layers[*].layer_output'; repeatable");
   repeated(command, "--edit", "'NAME OP'", arguments.flags.edits,
-           "Value and operation, such as 'layers[3].mlp_output zero'; repeatable");
+           "Value and operation, such as 'layers[3].mlp.mlp_output zero'; repeatable");
   repeated(command, "--value", "NAME=...", arguments.flags.values,
            "NAME=FILE#KEY or NAME=1,2.5: a vector for edits; repeatable");
   dtype(command, arguments.dtype);

@@ -72,6 +72,37 @@ std::optional<Rows> encode(const std::vector<std::string> &prompts, const std::s
   return rows.size() == prompts.size() ? std::optional(std::move(rows)) : std::nullopt;
 }
 
+std::nullopt_t severalWays(const std::map<InputKind, std::vector<std::string>> &given, Diagnostics &diags) {
+  std::string flags;
+  for (const auto &[kind, texts] : given)
+    flags += (flags.empty() ? "" : " and ") + std::string(flagOf(kind));
+  diags.error("NNT1002", {flagOf(given.rbegin()->first), 0, 0},
+              "the input \"main\" is given by " + flags + " at once; expected one of them");
+  return std::nullopt;
+}
+
+std::optional<Batch> fromCommandLine(InputKind kind, const std::vector<std::string> &texts, const InputRules &rules,
+                                     const std::string &checkpoint, Diagnostics &diags) {
+  const SourceLoc loc{flagOf(kind), 0, 0};
+  if (kind == InputKind::file) {
+    if (texts.size() == 1)
+      return batchFromFile(texts.front(), rules, diags);
+    diags.error("NNT1002", loc,
+                "the input \"main\" is given by " + std::to_string(texts.size()) + " files; expected one of them");
+    return std::nullopt;
+  }
+  std::optional<Rows> rows;
+  if (kind == InputKind::prompt) {
+    rows = encode(texts, checkpoint, diags);
+  } else {
+    rows.emplace();
+    for (const std::string &text : texts)
+      if (std::optional<std::vector<int64_t>> ids = idsOf(text, diags))
+        rows->push_back(std::move(*ids));
+  }
+  return rows && rows->size() == texts.size() ? batchFromIds(*rows, rules, loc, diags) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<Batch> readInput(const std::vector<InputArgument> &arguments, const Plan &plan, const ModelConfig &config,
@@ -85,32 +116,10 @@ std::optional<Batch> readInput(const std::vector<InputArgument> &arguments, cons
   for (InputArgument argument : arguments)
     if (takeName(argument, plan) == mainInput)
       given[argument.kind].push_back(std::move(argument.text));
-  if (given.size() > 1 || (given.count(InputKind::file) && given[InputKind::file].size() > 1)) {
-    std::string flags;
-    for (const auto &[kind, texts] : given)
-      if (!texts.empty())
-        flags += (flags.empty() ? "" : " and ") + std::string(flagOf(kind));
-    const std::string ways = given[InputKind::file].size() > 1 ? "several files" : flags + " at once";
-    diags.error("NNT1002", {flagOf(given.rbegin()->first), 0, 0},
-                "the input \"main\" is given by " + ways + "; expected one of them");
-    return std::nullopt;
-  }
-
-  if (!given[InputKind::file].empty())
-    return batchFromFile(given[InputKind::file].front(), rules, diags);
-  if (!given[InputKind::ids].empty()) {
-    Rows rows;
-    for (const std::string &text : given[InputKind::ids])
-      if (std::optional<std::vector<int64_t>> ids = idsOf(text, diags))
-        rows.push_back(std::move(*ids));
-    if (rows.size() < given[InputKind::ids].size())
-      return std::nullopt;
-    return batchFromIds(rows, rules, {"--ids", 0, 0}, diags);
-  }
-  if (!given[InputKind::prompt].empty()) {
-    std::optional<Rows> rows = encode(given[InputKind::prompt], checkpoint, diags);
-    return rows ? batchFromIds(*rows, rules, {"--prompt", 0, 0}, diags) : std::nullopt;
-  }
+  if (given.size() > 1)
+    return severalWays(given, diags);
+  if (!given.empty())
+    return fromCommandLine(given.begin()->first, given.begin()->second, rules, checkpoint, diags);
 
   auto fromPlan = plan.inputs.find(mainInput);
   if (fromPlan == plan.inputs.end()) {

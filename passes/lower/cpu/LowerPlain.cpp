@@ -5,6 +5,7 @@
 #include "dialect/Nnterp/Nnterp.h"
 #include "passes/Passes.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,7 +34,8 @@ struct LowerPlainPass : nnterp::impl::LowerPlainBase<LowerPlainPass> {
     // Outer ops first: a delta rule moves the ops of its region into its loop, where they are lowered in their turn.
     SmallVector<Operation *> ops;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa_and_nonnull<hybrid::HybridDialect, NnterpDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>())
+      if (isa_and_nonnull<hybrid::HybridDialect, NnterpDialect>(op->getDialect()) &&
+          !op->hasTrait<OpTrait::IsTerminator>())
         ops.push_back(op);
     });
     for (Operation *op : ops)

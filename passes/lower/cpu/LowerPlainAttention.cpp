@@ -16,7 +16,8 @@ namespace {
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Which of the three positions turns frequency i: height at i = 1 mod 3, width at i = 2 mod 3, within their sections; else time.
+/// Which of the three positions turns frequency i: height at i = 1 mod 3, width at i = 2 mod 3, within their sections;
+/// else time.
 Value positionAxis(PlainBuilder &b, RopeTableOp op, Value i) {
   Value phase = b.remainder(i, b.index(3)), axis = b.index(0);
   for (int64_t candidate : {1, 2}) {
@@ -105,7 +106,9 @@ Results lowerOp(PlainBuilder &b, SoftmaxOp op) {
   auto rowType = RankedTensorType::get(type.getShape().drop_back(), n.wide);
   SmallVector<Value> rowSizes = b.sizesLike(rowType, input);
   // The entries of a row that count.
-  auto extent = [&](ValueRange row) { return op.getCausal() ? b.add(row.back(), b.index(1)) : b.dim(input, rankOf(input) - 1); };
+  auto extent = [&](ValueRange row) {
+    return op.getCausal() ? b.add(row.back(), b.index(1)) : b.dim(input, rankOf(input) - 1);
+  };
   auto entry = [&](ValueRange row, Value j) {
     SmallVector<Value> at(row);
     at.push_back(j);
@@ -141,7 +144,8 @@ Results lowerOp(PlainBuilder &b, AttentionMixOp op) {
     Value row = at[0], query = at[1], head = at[2], d = at[3];
     Value valueHead = keyHead(b, head, op.getProbabilities(), op.getValues());
     return n.store(b.sum(b.add(query, b.index(1)), n.wide, [&](Value key) {
-      return b.mul(n.read(op.getProbabilities(), {row, head, query, key}), n.read(op.getValues(), {row, valueHead, key, d}));
+      return b.mul(n.read(op.getProbabilities(), {row, head, query, key}),
+                   n.read(op.getValues(), {row, valueHead, key, d}));
     }));
   })};
 }

@@ -136,17 +136,21 @@ Results lowerOp(PlainBuilder &b, SigmoidOp op) {
 }
 
 /// An entry as float32: sums and products of two activations are those of float32 arithmetic in every program.
-Value readFloat32(PlainBuilder &b, Value tensor, ValueRange at) { return b.convert(b.extract(tensor, at), b.getF32Type()); }
+Value readFloat32(PlainBuilder &b, Value tensor, ValueRange at) {
+  return b.convert(b.extract(tensor, at), b.getF32Type());
+}
 
 Results lowerOp(PlainBuilder &b, AddOp op) {
   return tabulateLike(b, op.getResult(), op.getLhs(), [&](ValueRange at) {
-    return b.convert(b.add(readFloat32(b, op.getLhs(), at), readFloat32(b, op.getRhs(), at)), elementOf(op.getResult()));
+    return b.convert(b.add(readFloat32(b, op.getLhs(), at), readFloat32(b, op.getRhs(), at)),
+                     elementOf(op.getResult()));
   });
 }
 
 Results lowerOp(PlainBuilder &b, MulOp op) {
   return tabulateLike(b, op.getResult(), op.getLhs(), [&](ValueRange at) {
-    return b.convert(b.mul(readFloat32(b, op.getLhs(), at), readFloat32(b, op.getRhs(), at)), elementOf(op.getResult()));
+    return b.convert(b.mul(readFloat32(b, op.getLhs(), at), readFloat32(b, op.getRhs(), at)),
+                     elementOf(op.getResult()));
   });
 }
 
@@ -186,14 +190,17 @@ Results lowerOp(PlainBuilder &b, SwapHeadsOp op) {
   for (int64_t axis = 0; axis < 4; ++axis)
     if (type.isDynamicDim(axis))
       sizes.push_back(b.dim(op.getInput(), from[axis]));
-  return {b.tabulate(type, sizes, [&](ValueRange at) { return b.extract(op.getInput(), {at[0], at[2], at[1], at[3]}); })};
+  return {b.tabulate(type, sizes, [&](ValueRange at) {
+    return b.extract(op.getInput(), {at[0], at[2], at[1], at[3]});
+  })};
 }
 
 } // namespace
 
 std::optional<Results> nnterp::plain::lowerBasics(PlainBuilder &b, Operation *op) {
   return TypeSwitch<Operation *, std::optional<Results>>(op)
-      .Case<TokenMaskOp, InputSizeOp, EmbeddingOp, LastTokenOp, RmsNormOp, GatedRmsNormOp, L2NormOp, LinearOp, SiluOp, SigmoidOp,
-            AddOp, MulOp, GateOp, HeadsOp, MergeHeadsOp, SwapHeadsOp>([&](auto op) { return lowerOp(b, op); })
+      .Case<TokenMaskOp, InputSizeOp, EmbeddingOp, LastTokenOp, RmsNormOp, GatedRmsNormOp, L2NormOp, LinearOp, SiluOp,
+            SigmoidOp, AddOp, MulOp, GateOp, HeadsOp, MergeHeadsOp, SwapHeadsOp>(
+          [&](auto op) { return lowerOp(b, op); })
       .Default([](Operation *) { return std::nullopt; });
 }

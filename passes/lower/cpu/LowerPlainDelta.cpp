@@ -15,7 +15,8 @@ namespace {
 
 Results lowerOp(PlainBuilder &b, InitialStateOp op) {
   RankedTensorType type = typeOf(op.getResult());
-  return {b.tabulate(type, b.sizesLike(type, op.getLengths()), [&](ValueRange) { return b.zero(type.getElementType()); })};
+  return {
+      b.tabulate(type, b.sizesLike(type, op.getLengths()), [&](ValueRange) { return b.zero(type.getElementType()); })};
 }
 
 Results lowerOp(PlainBuilder &b, DecayOp op) {
@@ -34,8 +35,13 @@ Results lowerOp(PlainBuilder &b, DecayOp op) {
 Value column(PlainBuilder &b, ShortConvOp op, Value row, Value time, Value channel) {
   Value window = b.dim(op.getState(), 2);
   return b.ifElse(
-      b.less(time, b.index(0)), [&] { return b.extract(op.getState(), {row, channel, b.add(window, time)}); },
-      [&] { return b.extract(op.getInput(), {row, time, channel}); });
+      b.less(time, b.index(0)),
+      [&] {
+        return b.extract(op.getState(), {row, channel, b.add(window, time)});
+      },
+      [&] {
+        return b.extract(op.getInput(), {row, time, channel});
+      });
 }
 
 Results lowerOp(PlainBuilder &b, ShortConvOp op) {
@@ -60,7 +66,8 @@ Results lowerOp(PlainBuilder &b, ShortConvOp op) {
 // The delta rule
 //===----------------------------------------------------------------------===//
 
-/// One delta rule: the steps of its loop over tokens. Shapes: queries and keys [B,S,HV,DK], values [B,S,HV,DV], state [B,HV,DK,DV].
+/// One delta rule: the steps of its loop over tokens. Shapes: queries and keys [B,S,HV,DK], values [B,S,HV,DV], state
+/// [B,HV,DK,DV].
 class DeltaRule {
 public:
   DeltaRule(PlainBuilder &b, DeltaRuleOp op)
@@ -69,7 +76,9 @@ public:
   Results lower() {
     factors = decayFactors();
     // The loop updates its state in place: a copy, so that the caller's stays.
-    SmallVector<Value> init{output(op.getResult()), copy(op.getState())};
+    Value state = b.update(b.buffer(stateType, b.sizesLike(stateType, op.getState())),
+                           [&](ValueRange at, Value) { return b.extract(op.getState(), at); });
+    SmallVector<Value> init{output(op.getResult()), state};
     for (Value states : {op.getStates(), op.getStatesBefore()})
       if (states)
         init.push_back(output(states));
@@ -92,24 +101,26 @@ private:
     return results;
   }
 
-  /// An undefined tensor for a result with a sequence axis.
+  /// Memory for a result with a sequence axis.
   Value output(Value result) {
     RankedTensorType type = typeOf(result);
     SmallVector<Value> sizes;
     for (int64_t axis = 0; axis < type.getRank(); ++axis)
       if (type.isDynamicDim(axis))
         sizes.push_back(b.dim(op.getValues(), axis));
-    return b.empty(type, sizes);
+    return b.buffer(type, sizes);
   }
 
   Value copy(Value state) {
-    return b.tabulate(stateType, b.sizesLike(stateType, op.getState()), [&](ValueRange at) { return b.extract(state, at); });
+    return b.tabulate(stateType, b.sizesLike(stateType, op.getState()),
+                      [&](ValueRange at) { return b.extract(state, at); });
   }
 
   /// exp(g) for all tokens: each is used DK * DV times.
   Value decayFactors() {
     auto type = RankedTensorType::get(typeOf(op.getDecays()).getShape(), n.wide);
-    return b.tabulate(type, b.sizesLike(type, op.getDecays()), [&](ValueRange at) { return n.exp(n.read(op.getDecays(), at)); });
+    return b.tabulate(type, b.sizesLike(type, op.getDecays()),
+                      [&](ValueRange at) { return n.exp(n.read(op.getDecays(), at)); });
   }
 
   /// The state's entry after the token's decay.
@@ -119,7 +130,8 @@ private:
 
   /// beta (v - Z^T k), [B,HV,DV].
   Value corrections(Value t, Value state) {
-    auto type = RankedTensorType::get({stateType.getDimSize(0), stateType.getDimSize(1), stateType.getDimSize(3)}, n.wide);
+    auto type =
+        RankedTensorType::get({stateType.getDimSize(0), stateType.getDimSize(1), stateType.getDimSize(3)}, n.wide);
     return b.tabulate(type, b.sizesLike(type, op.getState()), [&](ValueRange at) {
       Value row = at[0], head = at[1], e = at[2];
       Value recalled = b.sum(dk, n.wide, [&](Value d) {

@@ -38,7 +38,7 @@ Value bestExpert(PlainBuilder &b, RouterOp op, Value indices, Value row, Value t
 /// [B,S,K]: slot after slot, since each choice depends on the earlier ones.
 Value chooseExperts(PlainBuilder &b, RouterOp op) {
   RankedTensorType type = typeOf(op.getIndices());
-  Value init = b.empty(type, b.sizesLike(type, op.getLogits()));
+  Value init = b.buffer(type, b.sizesLike(type, op.getLogits()));
   return b.loop(b.dim(op.getLogits(), 0), init, [&](Value row, ValueRange rows) {
     return b.loop(b.dim(op.getLogits(), 1), rows, [&](Value token, ValueRange tokens) {
       return b.loop(b.index(op.getK()), tokens, [&](Value slot, ValueRange indices) -> SmallVector<Value> {
@@ -65,8 +65,8 @@ Results lowerOp(PlainBuilder &b, RouterOp op) {
     auto logit = [&](Value slot) {
       return n.read(op.getLogits(), {at[0], at[1], b.extractIndex(indices, {at[0], at[1], slot})});
     };
-    // The softmax over all experts, renormalised over the chosen ones: its own denominator cancels, and measuring from the largest
-    // chosen logit keeps improbable forced experts apart from zero.
+    // The softmax over all experts, renormalised over the chosen ones: its own denominator cancels, and measuring from
+    // the largest chosen logit keeps improbable forced experts apart from zero.
     Value peak = b.largest(slots, b.lowest(n.wide), logit);
     auto exponential = [&](Value slot) { return n.exp(b.sub(logit(slot), peak)); };
     return n.store(b.div(exponential(at[2]), b.sum(slots, n.wide, exponential)));
@@ -82,7 +82,8 @@ Results lowerOp(PlainBuilder &b, RouterOp op) {
 Value withExpert(PlainBuilder &b, ExpertsOp op, ValueRange at, Type type, function_ref<Value(Value expert)> body) {
   Value expert = b.extractIndex(op.getIndices(), at.take_front(3));
   Value exists = b.both(b.atLeast(expert, b.index(0)), b.less(expert, b.dim(op.getGateUp(), 0)));
-  return b.ifElse(exists, [&] { return body(expert); }, [&] { return b.zero(type); });
+  return b.ifElse(
+      exists, [&] { return body(expert); }, [&] { return b.zero(type); });
 }
 
 /// silu(gate) * up per slot, [B,S,K,I]: kept wide in a float32 program.
@@ -124,7 +125,9 @@ Results lowerOp(PlainBuilder &b, CombineOp op) {
   Type f32 = b.getF32Type();
   Value slots = b.dim(op.getInput(), 2);
   return {b.tabulate(type, b.sizesLike(type, op.getInput()), [&](ValueRange at) {
-    Value total = b.sum(slots, f32, [&](Value slot) { return b.convert(b.extract(op.getInput(), {at[0], at[1], slot, at[2]}), f32); });
+    Value total = b.sum(slots, f32, [&](Value slot) {
+      return b.convert(b.extract(op.getInput(), {at[0], at[1], slot, at[2]}), f32);
+    });
     return b.convert(total, type.getElementType());
   })};
 }

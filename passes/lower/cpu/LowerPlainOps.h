@@ -1,5 +1,5 @@
-// The plain lowering, one function per area of the model: each gives the values that replace an op's results, or nothing if the
-// op is not of its area.
+// The plain lowering, one function per area of the model: each gives the values that replace an op's results, or
+// nothing if the op is not of its area.
 #pragma once
 
 #include "PlainBuilder.h"

@@ -53,7 +53,8 @@ Results lowerOp(PlainBuilder &b, MeanOp op) {
   return {b.tabulate(type, b.sizesLike(type, op.getValue()), [&](ValueRange at) {
     SmallVector<Value> entry(at);
     // One loop per averaged axis, the last one innermost; carried are the sum and the number of entries.
-    std::function<SmallVector<Value>(ArrayRef<int64_t>, ValueRange)> add = [&](ArrayRef<int64_t> axes, ValueRange carried) {
+    std::function<SmallVector<Value>(ArrayRef<int64_t>, ValueRange)> add = [&](ArrayRef<int64_t> axes,
+                                                                               ValueRange carried) {
       if (axes.empty()) {
         Value exists = selection.contains(entry), v = b.convert(b.extract(op.getValue(), entry), f64);
         return SmallVector<Value>{b.add(carried[0], b.select(exists, v, b.zero(f64))),
@@ -107,14 +108,16 @@ Results lowerOp(PlainBuilder &b, EditOp op) {
 // Removing a direction
 //===----------------------------------------------------------------------===//
 
-/// v - (v.d)d over the selected entries of the last axis, d = x / ||x||: first the norms and the products per position (an index
-/// without the last axis), then the difference.
+/// v - (v.d)d over the selected entries of the last axis, d = x / ||x||: first the norms and the products per position
+/// (an index without the last axis), then the difference.
 class ProjectOut {
 public:
   ProjectOut(PlainBuilder &b, ProjectOutOp op)
-      : b(b), op(op), selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal()),
-        source{op.getSource(), op.getSourceAxes(), op.getSourceTables()}, rank(rankOf(op.getValue())), f32(b.getF32Type()),
-        f64(b.getF64Type()) {}
+      : b(b), op(op),
+        selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal()), source{op.getSource(),
+                                                                                                op.getSourceAxes(),
+                                                                                                op.getSourceTables()},
+        rank(rankOf(op.getValue())), f32(b.getF32Type()), f64(b.getF64Type()) {}
 
   Results lower() {
     norms = computeNorms();
@@ -195,9 +198,7 @@ private:
       Value product = b.sum(b.dim(op.getValue(), rank - 1), f64, [&](Value i) {
         SmallVector<Value> at(position);
         at.push_back(i);
-        auto term = [&] {
-          return b.mul(b.convert(b.extract(op.getValue(), at), f64), b.convert(direction(at), f64));
-        };
+        auto term = [&] { return b.mul(b.convert(b.extract(op.getValue(), at), f64), b.convert(direction(at), f64)); };
         return b.ifElse(isEdited(at), term, [&] { return b.zero(f64); });
       });
       return b.convert(product, f32);

@@ -49,7 +49,9 @@ Results lowerOp(PlainBuilder &b, RaiseOp op) {
   Value logits = op.getLogits(), experts = b.dim(logits, 2), listLength = b.dim(op.getExperts(), 0);
   auto tokenType = RankedTensorType::get(typeOf(logits).getShape().drop_back(), elementOf(logits));
   Value peaks = b.tabulate(tokenType, b.sizesLike(tokenType, logits), [&](ValueRange at) {
-    return b.largest(experts, b.lowest(elementOf(logits)), [&](Value e) { return b.extract(logits, {at[0], at[1], e}); });
+    return b.largest(experts, b.lowest(elementOf(logits)), [&](Value e) {
+      return b.extract(logits, {at[0], at[1], e});
+    });
   });
   return {b.update(logits, [&](ValueRange at, Value old) {
     Value listed = b.loop(listLength, b.boolean(false), [&](Value k, ValueRange found) -> SmallVector<Value> {
@@ -65,11 +67,13 @@ Results lowerOp(PlainBuilder &b, ForceOp op) {
   Value none = b.i64(-1);
   // The entry k of a list of experts, -1 behind its end.
   auto entry = [&](Value list, Value k) {
-    return b.ifElse(b.less(k, b.dim(list, 0)), [&] { return b.extract(list, k); }, [&] { return none; });
+    return b.ifElse(
+        b.less(k, b.dim(list, 0)), [&] { return b.extract(list, k); }, [&] { return none; });
   };
   return {b.tabulate(type, b.sizesLike(type, op.getLogits()), [&](ValueRange at) {
     auto own = [&](Value k) {
-      return b.ifElse(selection.contains(at.drop_back()), [&] { return entry(op.getExperts(), k); }, [&] { return none; });
+      return b.ifElse(
+          selection.contains(at.drop_back()), [&] { return entry(op.getExperts(), k); }, [&] { return none; });
     };
     Value forced = op.getForced();
     if (!forced)
@@ -78,7 +82,8 @@ Results lowerOp(PlainBuilder &b, ForceOp op) {
       Value there = b.atLeast(b.extract(forced, {at[0], at[1], k}), b.i64(0));
       return {b.add(count[0], b.select(there, b.index(1), b.index(0)))};
     })[0];
-    return b.ifElse(b.less(at[2], earlier), [&] { return b.extract(forced, at); }, [&] { return own(b.sub(at[2], earlier)); });
+    return b.ifElse(
+        b.less(at[2], earlier), [&] { return b.extract(forced, at); }, [&] { return own(b.sub(at[2], earlier)); });
   })};
 }
 

@@ -169,7 +169,7 @@ private:
     for (int64_t extent : llvm::reverse(cast<RankedTensorType>(sites.getType()).getShape()))
       type = LLVM::LLVMArrayType::get(type, unsigned(extent));
     return LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                  (function.getName() + "_sites").str(), sites);
+                                  (function.getName() + ".sites").str(), sites);
   }
 
   static void lower(SlotOp slot, LLVM::GlobalOp table, const LLVMTypeConverter &converter) {

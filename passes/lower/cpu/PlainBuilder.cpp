@@ -1,6 +1,7 @@
 // Element-wise construction of tensors from scalars.
 #include "PlainBuilder.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,18 +29,21 @@ SmallVector<Value> PlainBuilder::sizesLike(RankedTensorType type, Value like) {
   return sizes;
 }
 
-Value PlainBuilder::empty(RankedTensorType type, ValueRange sizes) { return tensor::EmptyOp::create(*this, type, sizes); }
+Value PlainBuilder::buffer(RankedTensorType type, ValueRange sizes) {
+  return bufferization::AllocTensorOp::create(*this, type, sizes);
+}
 
 Value PlainBuilder::tabulate(RankedTensorType type, ValueRange sizes, ElementBody body) {
-  return update(empty(type, sizes), [&](ValueRange at, Value) { return body(at); });
+  Value empty = tensor::EmptyOp::create(*this, type, sizes);
+  return update(empty, [&](ValueRange at, Value) { return body(at); });
 }
 
 Value PlainBuilder::update(Value tensor, UpdateBody body) {
   int64_t rank = rankOf(tensor);
   AffineMap identity = getMultiDimIdentityMap(rank);
   SmallVector<utils::IteratorType> parallel(rank, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(*this, TypeRange{tensor.getType()}, ValueRange{}, ValueRange{tensor}, ArrayRef{identity},
-                                           parallel, [&](OpBuilder &, Location, ValueRange args) {
+  auto generic = linalg::GenericOp::create(*this, TypeRange{tensor.getType()}, ValueRange{}, ValueRange{tensor},
+                                           ArrayRef{identity}, parallel, [&](OpBuilder &, Location, ValueRange args) {
                                              SmallVector<Value> at;
                                              for (int64_t axis = 0; axis < rank; ++axis)
                                                at.push_back(linalg::IndexOp::create(*this, axis));
@@ -57,14 +61,16 @@ Value PlainBuilder::extractIndex(Value tensor, ValueRange at) { return toIndex(e
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> PlainBuilder::loop(Value end, ValueRange init, LoopBody body) {
-  auto loop = scf::ForOp::create(*this, index(0), end, index(1), init, [&](OpBuilder &, Location, Value i, ValueRange carried) {
-    scf::YieldOp::create(*this, body(i, carried));
-  });
+  auto loop =
+      scf::ForOp::create(*this, index(0), end, index(1), init, [&](OpBuilder &, Location, Value i, ValueRange carried) {
+        scf::YieldOp::create(*this, body(i, carried));
+      });
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 Value PlainBuilder::sum(Value end, Type type, function_ref<Value(Value)> body) {
-  return loop(end, zero(type), [&](Value i, ValueRange total) -> SmallVector<Value> { return {add(total[0], body(i))}; })[0];
+  return loop(end, zero(type),
+              [&](Value i, ValueRange total) -> SmallVector<Value> { return {add(total[0], body(i))}; })[0];
 }
 
 Value PlainBuilder::largest(Value end, Value least, function_ref<Value(Value)> body) {
@@ -88,7 +94,9 @@ Value PlainBuilder::ifElse(Value condition, function_ref<Value()> then, function
 Value PlainBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(*this, value); }
 Value PlainBuilder::i64(int64_t value) { return arith::ConstantOp::create(*this, getI64IntegerAttr(value)); }
 Value PlainBuilder::boolean(bool value) { return arith::ConstantOp::create(*this, getBoolAttr(value)); }
-Value PlainBuilder::real(Type type, double value) { return arith::ConstantOp::create(*this, getFloatAttr(type, value)); }
+Value PlainBuilder::real(Type type, double value) {
+  return arith::ConstantOp::create(*this, getFloatAttr(type, value));
+}
 
 Value PlainBuilder::lowest(Type type) {
   auto value = APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true);
@@ -114,7 +122,9 @@ Value PlainBuilder::div(Value a, Value b) {
 Value PlainBuilder::remainder(Value a, Value b) { return arith::RemUIOp::create(*this, a, b); }
 Value PlainBuilder::both(Value a, Value b) { return arith::AndIOp::create(*this, a, b); }
 Value PlainBuilder::either(Value a, Value b) { return arith::OrIOp::create(*this, a, b); }
-Value PlainBuilder::select(Value condition, Value a, Value b) { return arith::SelectOp::create(*this, condition, a, b); }
+Value PlainBuilder::select(Value condition, Value a, Value b) {
+  return arith::SelectOp::create(*this, condition, a, b);
+}
 
 Value PlainBuilder::less(Value a, Value b) {
   return isFloat(a) ? Value(arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, a, b))
@@ -148,19 +158,20 @@ Value PlainBuilder::convert(Value v, Type type) {
 // Numerics
 //===----------------------------------------------------------------------===//
 
-Numerics::Numerics(PlainBuilder &b, Type model) : model(model), wide(model.isF32() ? b.getF64Type() : b.getF32Type()), b(b) {}
+Numerics::Numerics(PlainBuilder &b, Type model)
+    : model(model), wide(model.isF32() ? b.getF64Type() : b.getF32Type()), b(b) {}
 
 Value Numerics::read(Value tensor, ValueRange at) const { return b.convert(b.extract(tensor, at), wide); }
 
-Value Numerics::weight(Value tensor, ValueRange at) const { return b.convert(b.convert(b.extract(tensor, at), model), wide); }
+Value Numerics::weight(Value tensor, ValueRange at) const {
+  return b.convert(b.convert(b.extract(tensor, at), model), wide);
+}
 
 Value Numerics::md(Value v) const { return model.isF32() ? v : b.convert(b.convert(v, model), wide); }
 
 Value Numerics::exp(Value x) const { return math::ExpOp::create(b, x); }
 
-Value Numerics::sigmoid(Value x) const {
-  return b.div(real(1), b.add(real(1), exp(arith::NegFOp::create(b, x))));
-}
+Value Numerics::sigmoid(Value x) const { return b.div(real(1), b.add(real(1), exp(arith::NegFOp::create(b, x)))); }
 
 Value Numerics::silu(Value x) const { return b.div(x, b.add(real(1), exp(arith::NegFOp::create(b, x)))); }
 

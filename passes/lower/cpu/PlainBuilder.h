@@ -21,8 +21,8 @@ inline Type elementOf(Value v) { return typeOf(v).getElementType(); }
 inline int64_t rankOf(Value v) { return typeOf(v).getRank(); }
 inline int64_t lastDim(Value v) { return typeOf(v).getShape().back(); }
 
-/// Creates linalg, scf and arith ops at the insertion point. Bodies are functions from indices to scalars; they create their ops
-/// through the same builder.
+/// Creates linalg, scf and arith ops at the insertion point. Bodies are functions from indices to scalars; they create
+/// their ops through the same builder.
 class PlainBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
@@ -35,8 +35,9 @@ public:
   Value dim(Value tensor, int64_t axis);
   /// The extents of `type`'s dynamic axes, read from the same axes of `like`.
   SmallVector<Value> sizesLike(RankedTensorType type, Value like);
-  /// A tensor with undefined contents.
-  Value empty(RankedTensorType type, ValueRange sizes);
+  /// A tensor with undefined contents that a loop carries and fills in. Always memory of its own: bufferization cannot
+  /// carry the memory of a result through a loop (it sees a conflict between the loop and the result's own write).
+  Value buffer(RankedTensorType type, ValueRange sizes);
   /// The tensor whose entry at each index is `body(index)`; `sizes` are the extents of the dynamic axes of `type`.
   Value tabulate(RankedTensorType type, ValueRange sizes, ElementBody body);
   /// The tensor with every entry replaced by `body(index, entry)`; in place where nothing else needs the old one.
@@ -82,9 +83,9 @@ public:
   Value convert(Value v, Type type);
 };
 
-/// How an op of a program computes: activations of type `model` enter as `wide`, and leave rounded once. In a float32 program
-/// `wide` is float64 and the steps within an op are not rounded; in a bfloat16 program it is float32, and `md` rounds where the
-/// reference makes a bfloat16 tensor.
+/// How an op of a program computes: activations of type `model` enter as `wide`, and leave rounded once. In a float32
+/// program `wide` is float64 and the steps within an op are not rounded; in a bfloat16 program it is float32, and `md`
+/// rounds where the reference makes a bfloat16 tensor.
 class Numerics {
 public:
   Numerics(PlainBuilder &b, Type model);

@@ -4,7 +4,9 @@
 using namespace mlir;
 using namespace nnterp::plain;
 
-Value Selection::position(ValueRange at, int64_t axis) const { return axis == 1 && offset ? b.add(at[axis], offset) : at[axis]; }
+Value Selection::position(ValueRange at, int64_t axis) const {
+  return axis == 1 && offset ? b.add(at[axis], offset) : at[axis];
+}
 
 Value Selection::lookUp(Value table, ValueRange at, int64_t axis) const {
   Value own = position(at, axis);
@@ -21,7 +23,8 @@ Value Selection::contains(ValueRange at) const {
   return inside;
 }
 
-Source::Place Source::locate(PlainBuilder &b, const Selection &selection, ValueRange at, int64_t valueRank, int64_t count) const {
+Source::Place Source::locate(PlainBuilder &b, const Selection &selection, ValueRange at, int64_t valueRank,
+                             int64_t count) const {
   Place place{{}, b.boolean(true)};
   int64_t shift = valueRank - int64_t(axes.size());
   for (int64_t axis = 0; axis < count; ++axis) {

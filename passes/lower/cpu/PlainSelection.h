@@ -5,9 +5,9 @@
 
 namespace nnterp::plain {
 
-/// A product of selections, one per axis with a table: an entry belongs to it if every table has an entry >= 0 there. `offset`:
-/// position of the value's axis 1 in the tables of that axis. `causal`: axes 2 and 3 are query and key, and keys later than their
-/// query are outside.
+/// A product of selections, one per axis with a table: an entry belongs to it if every table has an entry >= 0 there.
+/// `offset`: position of the value's axis 1 in the tables of that axis. `causal`: axes 2 and 3 are query and key, and
+/// keys later than their query are outside.
 class Selection {
 public:
   Selection(PlainBuilder &b, ArrayRef<int64_t> axes, ValueRange tables, Value offset = {}, bool causal = false)
@@ -28,8 +28,8 @@ private:
   bool causal;
 };
 
-/// An operand of an edit, and per axis where its entry stands: -1 at index 0, -2 at the value's own index, k >= 0 through `tables[k]`.
-/// Axes are aligned with the value's from the last.
+/// An operand of an edit, and per axis where its entry stands: -1 at index 0, -2 at the value's own index, k >= 0
+/// through `tables[k]`. Axes are aligned with the value's from the last.
 struct Source {
   Value tensor;
   ArrayRef<int64_t> axes;

@@ -28,13 +28,13 @@ static std::string errorsOfRows(const std::vector<std::vector<int64_t>> &rows, c
   return text(diags);
 }
 
-static const Tensor twoIds = ints({1, 2}, {1, 2});
+static Tensor twoIds() { return ints({1, 2}, {1, 2}); }
 
 TEST_CASE("NNT1004: no tokens", "[batch]") {
   CHECK(errorsOfRows({}) == "--ids: error NNT1004: the batch has no rows\n");
   CHECK(errorsOfRows({{1}, {}}) == "--ids: error NNT1004: row 1 has no tokens\n");
   CHECK(errorsOf({{"input_ids", ints({2, 0}, {})}}) == "F: error NNT1004: \"input_ids\" has shape [2, 0]: no tokens\n");
-  CHECK(errorsOf({{"input_ids", twoIds}, {"attention_mask", ints({1, 2}, {0, 0})}}) ==
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"attention_mask", ints({1, 2}, {0, 0})}}) ==
         "F: error NNT1004: row 0 of \"attention_mask\" has pads only\n");
 }
 
@@ -45,20 +45,20 @@ TEST_CASE("NNT1005: id outside the vocabulary", "[batch]") {
 }
 
 TEST_CASE("NNT1006: unknown tensor in an input file", "[batch]") {
-  CHECK(errorsOf({{"input_ids", twoIds}, {"attention_masks", twoIds}}) ==
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"attention_masks", twoIds()}}) ==
         "F: error NNT1006: an input file has no tensor \"attention_masks\"; nearest: \"attention_mask\", "
-        "\"position_ids\" or \"pixel_values\"\n");
+        "\"position_ids\" or \"input_ids\"\n");
 }
 
 TEST_CASE("NNT1007: input_ids missing", "[batch]") {
-  CHECK(errorsOf({{"attention_mask", twoIds}}) ==
+  CHECK(errorsOf({{"attention_mask", twoIds()}}) ==
         "F: error NNT1007: the file has no tensor \"input_ids\", which an input must have\n");
 }
 
 TEST_CASE("NNT1008: wrong type in an input file", "[batch]") {
   CHECK(errorsOf({{"input_ids", tensorOf(DType::i32, {1, 2}, {1, 2})}}) ==
         "F: error NNT1008: \"input_ids\" is int32; expected int64\n");
-  CHECK(errorsOf({{"input_ids", twoIds},
+  CHECK(errorsOf({{"input_ids", twoIds()},
                   {"attention_mask", tensorOf(DType::boolean, {1, 2}, {1, 1})},
                   {"position_ids", tensorOf(DType::f32, {1, 2}, {0, 1})}}) ==
         "F: error NNT1008: \"attention_mask\" is bool; expected int64\n"
@@ -68,7 +68,7 @@ TEST_CASE("NNT1008: wrong type in an input file", "[batch]") {
 TEST_CASE("NNT1009: wrong shape in an input file", "[batch]") {
   CHECK(errorsOf({{"input_ids", ints({2}, {1, 2})}}) ==
         "F: error NNT1009: \"input_ids\" has shape [2]; expected [batch, tokens]\n");
-  CHECK(errorsOf({{"input_ids", twoIds},
+  CHECK(errorsOf({{"input_ids", twoIds()},
                   {"attention_mask", ints({2, 1}, {1, 1})},
                   {"position_ids", ints({2, 1, 2}, {0, 1, 0, 1})}}) ==
         "F: error NNT1009: \"attention_mask\" has shape [2, 1]; expected [1, 2], as \"input_ids\" has\n"
@@ -86,14 +86,14 @@ TEST_CASE("NNT1010: pads not on the left", "[batch]") {
 }
 
 TEST_CASE("NNT1011: attention mask is no mask", "[batch]") {
-  CHECK(errorsOf({{"input_ids", twoIds}, {"attention_mask", ints({1, 2}, {1, 2})}}) ==
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"attention_mask", ints({1, 2}, {1, 2})}}) ==
         "F: error NNT1011: row 0 of \"attention_mask\" holds 2; expected 1 (real) or 0 (pad)\n");
 }
 
 TEST_CASE("NNT1012: position out of range", "[batch]") {
-  CHECK(errorsOf({{"input_ids", twoIds}, {"position_ids", ints({1, 2}, {0, -1})}}) ==
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"position_ids", ints({1, 2}, {0, -1})}}) ==
         "F: error NNT1012: row 0 of \"position_ids\" holds position -1 at index 1; expected 0 to 1048575\n");
-  CHECK(errorsOf({{"input_ids", twoIds}, {"position_ids", ints({1, 2}, {1048576, 1})}}) ==
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"position_ids", ints({1, 2}, {1048576, 1})}}) ==
         "F: error NNT1012: row 0 of \"position_ids\" holds position 1048576 at index 0; expected 0 to 1048575\n");
   CHECK(errorsOfRows({std::vector<int64_t>(size_t(maxPosition) + 1, 1)}) ==
         "--ids: error NNT1012: a row of 1048577 tokens is longer than the 1048576 positions that rotary embeddings are "
@@ -107,7 +107,7 @@ TEST_CASE("NNT1013: picture token without a picture", "[batch]") {
 }
 
 TEST_CASE("NNT0908: an input file with pictures", "[batch]") {
-  CHECK(errorsOf({{"input_ids", twoIds}, {"pixel_values", tensorOf(DType::f32, {1, 2}, {0, 0})}}) ==
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"pixel_values", tensorOf(DType::f32, {1, 2}, {0, 0})}}, {100, {2}}) ==
         "F: error NNT0908: an input with pictures (\"pixel_values\") is not in this version\n");
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("NNT1002: input given in several ways", "[input]") {
   CHECK(Reader().errors({{InputKind::ids, "1"}, {InputKind::prompt, "The"}}) ==
         "--ids: error NNT1002: the input \"main\" is given by --prompt and --ids at once; expected one of them\n");
   CHECK(Reader().errors({{InputKind::file, "a"}, {InputKind::file, "b"}}) ==
-        "--input: error NNT1002: the input \"main\" is given by several files; expected one of them\n");
+        "--input: error NNT1002: the input \"main\" is given by 2 files; expected one of them\n");
 }
 
 TEST_CASE("NNT1003: not a list of ids", "[input]") {
@@ -104,7 +104,7 @@ TEST_CASE("NNT1003: not a list of ids", "[input]") {
 TEST_CASE("NNT1004, NNT1005: errors of a batch name the flag, or the plan's place", "[input]") {
   CHECK(Reader().errors({{InputKind::prompt, ""}}) == "--prompt: error NNT1004: row 0 has no tokens\n");
   CHECK(Reader(R"({"nnterp_plan": 1, "inputs": {"main": {"ids": [[640]]}}})").errors({}) ==
-        "plan.json:1:38: error NNT1005: row 0, token 0: id 640 is outside the vocabulary (0 to 639)\n");
+        "plan.json:1:39: error NNT1005: row 0, token 0: id 640 is outside the vocabulary (0 to 639)\n");
 }
 
 TEST_CASE("NNT1013: a multimodal model's picture token needs a picture", "[input]") {

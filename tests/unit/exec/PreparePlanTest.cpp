@@ -24,7 +24,7 @@ TEST_CASE("flags join the plan of a file", "[prepare]") {
   PlanSource source;
   source.path = dir / "plan.json";
   source.flags.taps = {"layers[1].layer_output"};
-  source.flags.edits = {"layers[0].mlp_output zero"};
+  source.flags.edits = {"layers[0].mlp.mlp_output zero"};
   Diagnostics diags;
   std::optional<PreparedPlan> prepared = preparePlan(checkpoint("tiny-text"), source, diags);
   INFO(text(diags));
@@ -48,7 +48,7 @@ TEST_CASE("paths in a plan start from its file", "[prepare]") {
 
 TEST_CASE("errors of configuration and plan come together", "[prepare]") {
   PlanSource source;
-  source.flags.edits = {"layers[0].mlp_output zeroo"};
+  source.flags.edits = {"layers[0].mlp.mlp_output zeroo"};
   Diagnostics diags;
   CHECK_FALSE(preparePlan("nowhere", source, diags));
   CHECK(diags.all().size() == 2);

@@ -3,6 +3,7 @@
 #include "runtime/abi/Frame.h"
 
 #include <cstring>
+#include <initializer_list>
 
 extern "C" {
 const nnterp::abi::Host *nnterp_host = nullptr;
