@@ -32,9 +32,11 @@ bool isParameter(Value v) {
   return isa<BlockArgument>(v) || isa_and_nonnull<hybrid::WeightOp, BufferOp>(v.getDefiningOp());
 }
 
-/// Parts of values whose extents only a run knows are read where they are used: what crosses a function boundary has the
-/// model's own extents.
-bool isReadInPlace(Operation *op) { return isa_and_nonnull<GatherOp, MeanOp, tensor::ExtractSliceOp, tensor::DimOp>(op); }
+/// Constants, and parts of values whose extents only a run knows, are made where they are used: what crosses a function boundary
+/// has the model's own extents.
+bool isReadInPlace(Operation *op) {
+  return op && (isa<GatherOp, MeanOp, tensor::ExtractSliceOp, tensor::DimOp>(op) || op->hasTrait<OpTrait::ConstantLike>());
+}
 
 /// One outlined function and the slots of each of its call sites.
 struct Outlined {

@@ -177,8 +177,8 @@ Value EditBuilder::elementwise(PlanEditOp edit, Value value, const EditSite &sit
       takeNumber(buffer(scale.getValue()));
     }
   }
-  if (edit.getNumbers())
-    for (Attribute number : *edit.getNumbers())
+  if (ArrayAttr numbers = edit.getNumbersAttr())
+    for (Attribute number : numbers)
       takeNumber(buffer(cast<StringAttr>(number).getValue()));
 
   auto op = EditOp::create(b, loc, value.getType(), value, b.getDenseI64ArrayAttr(axes), values, b.getArrayAttr(sourceAxes), sources, sourceTables,
@@ -225,7 +225,7 @@ Value EditBuilder::elementwise(PlanEditOp edit, Value value, const EditSite &sit
     y = add(product, number());
   } else if (kind == "clamp") {
     y = v;
-    for (Attribute bound : *edit.getBounds())
+    for (Attribute bound : edit.getBoundsAttr())
       y = cast<StringAttr>(bound).getValue() == "min" ? Value(arith::MaximumFOp::create(b, loc, y, number()))
                                                        : Value(arith::MinimumFOp::create(b, loc, y, number()));
   } else if (kind == "lerp") {
