@@ -236,6 +236,19 @@ INFER(InitialStateOp) {
   return success();
 }
 
+/// (C1) a state [B,HV,DK,DV], (C2) one decay rate and (C3) one bias per head.
+LogicalResult PadDecayOp::verify() {
+  if (failed(expectRank(*this, "a state", getState(), 4)))
+    return failure();
+  int64_t heads = typeOf(getState()).getDimSize(1);
+  for (Value v : {getALog(), getDtBias()})
+    if (failed(expectRank(*this, "rates and biases", v, 1)) || failed(expectDim(*this, "rates and biases", v, 0, heads)))
+      return failure();
+  return success();
+}
+
+OpFoldResult PadDecayOp::fold(FoldAdaptor) { return getState().getDefiningOp<InitialStateOp>() ? getState() : Value(); }
+
 INFER(ShortConvOp) {
   types.push_back(a.getInput().getType());
   types.push_back(a.getState().getType());

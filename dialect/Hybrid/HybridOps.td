@@ -367,6 +367,26 @@ def InitialStateOp : Hybrid_PureOp<"initial_state"> {
   let assemblyFormat = "$lengths `dims` $dims `as` $element attr-dict `:` type($lengths)";
 }
 
+def PadDecayOp : Hybrid_SameTypeOp<"pad_decay", [AllTypesMatch<["state", "result"]>]> {
+  let summary = "Decays a state over a row's pads";
+  let description = [{
+    A recurrent state that a sequence starts from stands before the pads of a left-padded row, and each pad decays it by
+    `exp(-exp(a_log) * softplus(dt_bias))` (what `hybrid.decay` gives for an input of zeros), as in the reference. The row has as
+    many pads as `ids` is longer than `lengths[b]`; `model` is the model dtype, to which rates and biases round. A state of zeros is not changed: `hybrid.initial_state` folds through.
+
+    Example:
+    ```mlir
+    %y = hybrid.pad_decay %s, %l, %d, %ids, %n in f32 : tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x?xi64>, tensor<?xi64>
+    ```
+  }];
+  let arguments = (ins Float32Tensor:$state, Weight:$a_log, Weight:$dt_bias, Int64Tensor:$ids, Int64Tensor:$lengths, TypeAttr:$model);
+  let results = (outs Float32Tensor:$result);
+  let assemblyFormat = [{$state `,` $a_log `,` $dt_bias `,` $ids `,` $lengths `in` $model attr-dict `:` type($state) `,` type($a_log) `,` type($dt_bias)
+                         `,` type($ids) `,` type($lengths)}];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def ShortConvOp : Hybrid_PureOp<"short_conv"> {
   let summary = "Applies a causal depthwise convolution";
   let description = [{

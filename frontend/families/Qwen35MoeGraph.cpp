@@ -40,8 +40,9 @@ public:
       main.setArgAttr(i, "nnterp.input", b.getStringAttr(inputs[i]));
     Block *entry = main.addEntryBlock();
     b.setInsertionPointToStart(entry);
+    ids = entry->getArgument(0);
     lengths = entry->getArgument(1);
-    model(entry->getArgument(0), entry->getArgument(2));
+    model(entry->getArgument(2));
     func::ReturnOp::create(b, loc);
     return module;
   }
@@ -53,7 +54,7 @@ private:
   Location loc;
   Type f32, md;
   std::map<std::string, const PointInfo *> rows;
-  Value lengths, cosines, sines;
+  Value ids, lengths, cosines, sines;
   std::string at;     ///< name prefix of the block being emitted: `layers[3].`
   std::string stored; ///< key prefix of its tensors: `model.layers.3.`
 
@@ -93,12 +94,12 @@ private:
     return hybrid::InitialStateOp::create(b, loc, lengths, dims, element);
   }
 
-  void model(Value ids, Value positions) {
-    ids = point("input_ids", ids);
+  void model(Value positions) {
+    Value tokens = point("input_ids", ids);
     point("attention_mask", hybrid::TokenMaskOp::create(b, loc, ids, lengths));
     point("input_size", hybrid::InputSizeOp::create(b, loc, ids));
     Value x =
-        hybrid::EmbeddingOp::create(b, loc, ids, weight("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize}), md);
+        hybrid::EmbeddingOp::create(b, loc, tokens, weight("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize}), md);
     x = point("token_embeddings", x);
     auto table = hybrid::RopeTableOp::create(b, loc, positions, c.mropeSection, inverseFrequencies(), md);
     cosines = table.getCosines();
@@ -163,10 +164,11 @@ private:
     Value q = point(name("attention_queries"), heads(u, 0, dk, dk, hv, repeat));
     Value k = point(name("attention_keys"), heads(u, c.queryDim(), dk, dk, hv, repeat));
     Value v = point(name("attention_values"), heads(u, 2 * c.queryDim(), dv, dv, hv));
-    Value g = point(name("decays"), hybrid::DecayOp::create(b, loc, a, own("linear_attn.A_log", {hv}),
-                                                            own("linear_attn.dt_bias", {hv})));
+    Value rate = own("linear_attn.A_log", {hv}), bias = own("linear_attn.dt_bias", {hv});
+    Value g = point(name("decays"), hybrid::DecayOp::create(b, loc, a, rate, bias));
     beta = point(name("betas"), hybrid::SigmoidOp::create(b, loc, beta));
     Value state = point(name("state_input"), initialState({hv, dk, dv}, f32));
+    state = hybrid::PadDecayOp::create(b, loc, state, rate, bias, ids, lengths, md);
     Value qn =
         hybrid::L2NormOp::create(b, loc, q, b.getF64FloatAttr(1e-6), b.getF64FloatAttr(1.0 / std::sqrt(double(dk))));
     Value kn = hybrid::L2NormOp::create(b, loc, k, b.getF64FloatAttr(1e-6), b.getF64FloatAttr(1.0));

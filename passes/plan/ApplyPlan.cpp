@@ -169,9 +169,9 @@ private:
     hybrid::YieldOp::create(b, old.getLoc(), value);
     old.getResult().replaceAllUsesWith(delta.getResult());
     old.getStateOut().replaceAllUsesWith(delta.getStateOut());
-    old.erase();
     touched.point.getValueMutable().assign(delta.getStatesBefore());
     touched.after->setOperand(0, delta.getStates());
+    old.erase(); // unused by now: the point was its last reader
     return success();
   }
 };

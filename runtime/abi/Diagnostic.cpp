@@ -56,8 +56,13 @@ std::string_view explain(std::string_view code) {
   return {};
 }
 
-/// Levenshtein distance, with one row of the table at a time.
+/// Levenshtein distance, with one row of the table at a time. What both begin or end with costs nothing, and is left
+/// out first: names of any length share a long beginning with their candidates.
 static size_t editDistance(std::string_view a, std::string_view b) {
+  const size_t begin = size_t(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  a.remove_prefix(begin), b.remove_prefix(begin);
+  const size_t end = size_t(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin());
+  a.remove_suffix(end), b.remove_suffix(end);
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t(0));
   for (size_t i = 1; i <= a.size(); ++i) {

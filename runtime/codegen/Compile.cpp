@@ -98,6 +98,7 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
   }();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // errors speak of the user's plan, not of ops
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) { return success(translate(d, diags)); });
   auto progress = [&](const char *phase, double fraction) {
     if (request.progress)

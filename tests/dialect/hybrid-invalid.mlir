@@ -160,6 +160,22 @@ func.func @merge_heads_c1(%x: tensor<?x?x8xf32>) {
 
 // -----
 
+func.func @pad_decay_c1(%s: tensor<?x4x4xf32>, %l: tensor<2xf32>, %ids: tensor<?x?xi64>, %n: tensor<?xi64>) {
+  // expected-error @below {{expects a state of rank 4, found 'tensor<?x4x4xf32>'}}
+  %y = hybrid.pad_decay %s, %l, %l, %ids, %n in f32 : tensor<?x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x?xi64>, tensor<?xi64>
+  return
+}
+
+// -----
+
+func.func @pad_decay_c2(%s: tensor<?x2x4x4xf32>, %l: tensor<3xf32>, %ids: tensor<?x?xi64>, %n: tensor<?xi64>) {
+  // expected-error @below {{expects axis 0 of rates and biases to be 2, found 3}}
+  %y = hybrid.pad_decay %s, %l, %l, %ids, %n in f32 : tensor<?x2x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?x?xi64>, tensor<?xi64>
+  return
+}
+
+// -----
+
 func.func @short_conv_c1(%u: tensor<?x8xf32>, %w: tensor<8x1x4xf32>, %s: tensor<?x8x4xf32>, %n: tensor<?xi64>) {
   // expected-error @below {{expects an input of rank 3, found 'tensor<?x8xf32>'}}
   %y, %z = hybrid.short_conv %u, %w, %s, %n : tensor<?x8xf32>, tensor<8x1x4xf32>, tensor<?x8x4xf32>, tensor<?xi64>

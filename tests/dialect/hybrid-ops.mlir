@@ -36,7 +36,7 @@ func.func @inputs(%ids: tensor<?x?xi64>, %lengths: tensor<?xi64>, %p: tensor<3x?
 }
 
 // CHECK-LABEL: func @delta_net
-func.func @delta_net(%x: tensor<?x?x16xf32>, %n: tensor<?xi64>, %g: tensor<?x?x2xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x?x2x4x4xf32>) {
+func.func @delta_net(%x: tensor<?x?x16xf32>, %ids: tensor<?x?xi64>, %n: tensor<?xi64>, %g: tensor<?x?x2xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x?x2x4x4xf32>) {
   %w = hybrid.weight "conv" : tensor<16x1x4xf32>
   // CHECK: hybrid.initial_state %{{.*}} dims [16, 4] as f32 : tensor<?xi64>
   %c0 = hybrid.initial_state %n dims [16, 4] as f32 : tensor<?xi64>
@@ -52,6 +52,8 @@ func.func @delta_net(%x: tensor<?x?x16xf32>, %n: tensor<?xi64>, %g: tensor<?x?x2
   // CHECK: hybrid.sigmoid
   %b = hybrid.sigmoid %g : tensor<?x?x2xf32>
   %s0 = hybrid.initial_state %n dims [2, 4, 4] as f32 : tensor<?xi64>
+  // CHECK: hybrid.pad_decay %{{.*}} in f32
+  %s2 = hybrid.pad_decay %s0, %l, %l, %ids, %n in f32 : tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x?xi64>, tensor<?xi64>
   // CHECK: hybrid.delta_rule {{.*}} states : {{.*}} {
   %y, %s1, %states = hybrid.delta_rule %kn, %kn, %k, %d, %b, %s0, %n states : (tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>,
       tensor<?x?x2xf32>, tensor<?x?x2xf32>, tensor<?x2x4x4xf32>, tensor<?xi64>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4x4xf32>, tensor<?x?x2x4x4xf32>) {

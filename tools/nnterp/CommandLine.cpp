@@ -71,7 +71,8 @@ CLI::App *CommandLine::command(const char *name, const char *what, const char *e
 }
 
 CLI::Option *CommandLine::checkpoint(CLI::App *command, std::string &value) {
-  return command->add_option("CKPT", value, "Folder with config.json and weights")->type_name("")->required();
+  return command->add_option("CKPT", value, "Folder with config.json and weights")->type_name("")->required()->check(
+      [](const std::string &path) { return path.empty() ? "the path of the checkpoint is empty" : ""; }, "");
 }
 
 /// One value for each time a flag is given; a value may hold commas and brackets.
@@ -100,10 +101,12 @@ void CommandLine::planOptions(CLI::App *command, PlanArguments &arguments) {
   dtype(command, arguments.dtype);
   command
       ->add_flag("--print-plan{json}", arguments.printPlan,
-                 "Print the plan with all flags in it, as json or =ir, and stop")
+                 "Print the plan with all flags in it, as JSON or with =ir as nnterp.plan, and stop")
+      ->type_name("")
       ->check(CLI::IsMember({"json", "ir"}));
   command->add_flag("--quiet", arguments.quiet, "No progress, no remarks, no table");
   command->add_option("--generate", later.generate, "Tokens to generate (not in this version)")
+      ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--target", later.target, "cpu; cuda and emulator are not in this version")
       ->check(CLI::IsMember({"cpu", "cuda", "emulator"}));
@@ -181,7 +184,7 @@ int CommandLine::usageError(const CLI::ParseError &error) {
   const std::vector<CLI::App *> chosen = app.get_subcommands();
   const CLI::App *where = chosen.empty() ? &app : chosen.front();
   const std::string called = where == &app ? "nnterp" : "nnterp " + where->get_name();
-  std::fprintf(stderr, "%s: %s\n", called.c_str(), error.what());
+  bool explained = false;
   for (const std::string &word : app.remaining(true)) {
     std::vector<std::string> known;
     if (word.rfind("--", 0) == 0)
@@ -191,9 +194,14 @@ int CommandLine::usageError(const CLI::ParseError &error) {
     else if (where == &app)
       for (const CLI::App *sub : app.get_subcommands(nullptr))
         known.push_back(sub->get_name());
-    if (!known.empty())
-      std::fprintf(stderr, "%s is not known here; nearest: %s\n", word.c_str(), joinOr(nearest(word, known)).c_str());
+    if (known.empty())
+      continue;
+    std::fprintf(stderr, "%s: %s is not known here; nearest: %s\n", called.c_str(), word.c_str(),
+                 joinOr(nearest(word, known)).c_str());
+    explained = true;
   }
+  if (!explained)
+    std::fprintf(stderr, "%s: %s\n", called.c_str(), error.what());
   std::fprintf(stderr, "%s --help shows how it is used\n", called.c_str());
   return exitUsage;
 }

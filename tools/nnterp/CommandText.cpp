@@ -4,25 +4,31 @@
 #include "tools/nnterp/PreparePlan.h"
 #include "tools/nnterp/Terminal.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 
 namespace nnterp {
 
-static std::string readStandardInput() {
+static std::optional<std::string> readStandardInput(Diagnostics &diags) {
   std::string text;
   char buffer[1 << 16];
   while (size_t count = std::fread(buffer, 1, sizeof buffer, stdin))
     text.append(buffer, count);
-  return text;
+  if (!std::ferror(stdin))
+    return text;
+  diags.error("NNT0101", {"standard input", 0, 0}, std::string("cannot read it: ") + std::strerror(errno));
+  return std::nullopt;
 }
 
 int tokenizeCommand(const std::string &checkpoint, bool json) {
   Diagnostics diags;
   std::optional<Tokenizer> tokenizer = Tokenizer::load(checkpointFolder(checkpoint), diags);
-  if (!tokenizer)
+  const std::optional<std::string> text = tokenizer ? readStandardInput(diags) : std::nullopt;
+  if (!text)
     return report(diags);
-  std::optional<std::vector<Token>> tokens = tokenizer->encode(readStandardInput(), diags);
+  std::optional<std::vector<Token>> tokens = tokenizer->encode(*text, diags);
   if (!tokens)
     return report(diags);
   std::vector<Json> ids, pieces, offsets;
@@ -43,11 +49,11 @@ int tokenizeCommand(const std::string &checkpoint, bool json) {
 int detokenizeCommand(const std::string &checkpoint, bool skipSpecial) {
   Diagnostics diags;
   std::optional<Tokenizer> tokenizer = Tokenizer::load(checkpointFolder(checkpoint), diags);
-  if (!tokenizer)
+  const std::optional<std::string> text = tokenizer ? readStandardInput(diags) : std::nullopt;
+  if (!text)
     return report(diags);
-  const std::string text = readStandardInput();
   std::vector<int64_t> ids;
-  const char *at = text.data(), *end = at + text.size();
+  const char *at = text->data(), *end = at + text->size();
   int line = 1;
   const char *lineStart = at;
   while (at != end) {

@@ -56,13 +56,22 @@ std::optional<std::vector<int64_t>> idsOf(const std::string &text, Diagnostics &
 
 using Rows = std::vector<std::vector<int64_t>>;
 
-std::optional<Rows> encode(const std::vector<std::string> &prompts, const std::string &checkpoint, Diagnostics &diags) {
+std::optional<Rows> encode(const std::vector<std::string> &prompts, const SourceLoc &source,
+                           const std::string &checkpoint, Diagnostics &diags) {
   std::optional<Tokenizer> tokenizer = Tokenizer::load(checkpointFolder(checkpoint), diags);
   if (!tokenizer)
     return std::nullopt;
   Rows rows;
   for (const std::string &prompt : prompts) {
-    std::optional<std::vector<Token>> tokens = tokenizer->encode(prompt, diags);
+    Diagnostics unread;
+    std::optional<std::vector<Token>> tokens = tokenizer->encode(prompt, unread);
+    for (Diagnostic &problem : unread.all()) { // "text" says less than where the text came from
+      if (source.line > 0)
+        problem.loc = source;
+      else
+        problem.loc.file = source.file;
+      diags.all().push_back(std::move(problem));
+    }
     if (!tokens)
       continue;
     std::vector<int64_t> &row = rows.emplace_back();
@@ -93,7 +102,7 @@ std::optional<Batch> fromCommandLine(InputKind kind, const std::vector<std::stri
   }
   std::optional<Rows> rows;
   if (kind == InputKind::prompt) {
-    rows = encode(texts, checkpoint, diags);
+    rows = encode(texts, loc, checkpoint, diags);
   } else {
     rows.emplace();
     for (const std::string &text : texts)
@@ -136,7 +145,7 @@ std::optional<Batch> readInput(const std::vector<InputArgument> &arguments, cons
     return batchFromFile(input.file, rules, diags);
   if (!input.ids.empty())
     return batchFromIds(input.ids, rules, input.loc, diags);
-  std::optional<Rows> rows = encode(input.prompts, checkpoint, diags);
+  std::optional<Rows> rows = encode(input.prompts, input.loc, checkpoint, diags);
   return rows ? batchFromIds(*rows, rules, input.loc, diags) : std::nullopt;
 }
 

@@ -75,8 +75,11 @@ static std::string columns(const std::vector<std::vector<std::string>> &rows, si
       const std::string fill(widths[c] - displayWidth(row[c]), ' ');
       const bool last = c + 1 == row.size();
       text += c < left || last ? row[c] + (last ? "" : fill) : fill + row[c];
-      text += last ? "\n" : "  ";
+      if (!last)
+        text += "  ";
     }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
   }
   return text;
 }

@@ -19,15 +19,29 @@ Results lowerOp(PlainBuilder &b, InitialStateOp op) {
       b.tabulate(type, b.sizesLike(type, op.getLengths()), [&](ValueRange) { return b.zero(type.getElementType()); })};
 }
 
+/// A head's log decay for a projection of `x`, its bias added.
+Value logDecay(PlainBuilder &b, const Numerics &n, Value aLog, Value x) {
+  // Torch's softplus is the identity above its threshold.
+  Value softplus = b.select(b.greater(x, n.real(20)), x, math::Log1pOp::create(b, n.exp(x)));
+  return arith::NegFOp::create(b, b.mul(n.exp(aLog), softplus));
+}
+
 Results lowerOp(PlainBuilder &b, DecayOp op) {
   Numerics n(b, elementOf(op.getInput()));
   RankedTensorType type = typeOf(op.getResult());
   return {b.tabulate(type, b.sizesLike(type, op.getInput()), [&](ValueRange at) {
-    Value rate = n.exp(n.weight(op.getALog(), at.back()));
     Value x = b.add(n.read(op.getInput(), at), n.weight(op.getDtBias(), at.back()));
-    // Torch's softplus is the identity above its threshold.
-    Value softplus = b.select(b.greater(x, n.real(20)), x, math::Log1pOp::create(b, n.exp(x)));
-    return b.convert(arith::NegFOp::create(b, b.mul(rate, softplus)), b.getF32Type());
+    return b.convert(logDecay(b, n, n.weight(op.getALog(), at.back()), x), b.getF32Type());
+  })};
+}
+
+Results lowerOp(PlainBuilder &b, PadDecayOp op) {
+  Numerics n(b, op.getModel());
+  Value width = b.dim(op.getIds(), 1);
+  return {b.update(op.getState(), [&](ValueRange at, Value state) {
+    Value pads = b.convert(b.toInt64(b.sub(width, b.extractIndex(op.getLengths(), at[0]))), n.wide);
+    Value perPad = logDecay(b, n, n.weight(op.getALog(), at[1]), n.weight(op.getDtBias(), at[1]));
+    return b.convert(b.mul(b.convert(state, n.wide), n.exp(b.mul(perPad, pads))), b.getF32Type());
   })};
 }
 
@@ -212,6 +226,6 @@ Results lowerOp(PlainBuilder &b, DeltaRuleOp op) { return DeltaRule(b, op).lower
 
 std::optional<Results> nnterp::plain::lowerDelta(PlainBuilder &b, Operation *op) {
   return TypeSwitch<Operation *, std::optional<Results>>(op)
-      .Case<InitialStateOp, DecayOp, ShortConvOp, DeltaRuleOp>([&](auto op) { return lowerOp(b, op); })
+      .Case<InitialStateOp, DecayOp, PadDecayOp, ShortConvOp, DeltaRuleOp>([&](auto op) { return lowerOp(b, op); })
       .Default([](Operation *) { return std::nullopt; });
 }

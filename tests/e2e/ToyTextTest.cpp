@@ -1,0 +1,71 @@
+// tests/data/text/toy.json: ids and next-token probabilities of the toy model from the text prompt alone.
+#include "tests/e2e/Runs.h"
+
+#include "runtime/text/Tokenizer.h"
+
+#include <catch2/catch.hpp>
+
+using namespace nnterp;
+using namespace nnterp::test;
+
+TEST_CASE("the toy model's ids and next-token probabilities follow from the text prompt alone", "[toy]") {
+  Diagnostics diags;
+  std::optional<Json> cases = readJsonFile(std::string(NNTERP_TEST_DATA) + "/text/toy.json", diags);
+  std::optional<Tokenizer> tokenizer = Tokenizer::load(checkpointPath("toy"), diags);
+  REQUIRE((cases && tokenizer));
+  REQUIRE(!cases->array.empty());
+  for (const Json &entry : cases->array) {
+    INFO(entry.find("prompt")->string);
+    RunOptions options;
+    options.checkpoint = checkpointPath("toy");
+    options.plan.flags.taps = {"next_token_probs"};
+    options.inputs = {{InputKind::prompt, entry.find("prompt")->string}};
+    options.dtype = DType::f32;
+    options.cacheDir = testCache();
+    std::optional<RunResult> result = runModel(options, diags);
+    INFO(text(diags));
+    REQUIRE(result);
+
+    std::vector<int64_t> ids, expected;
+    for (int64_t i = 0; i < elementCount(result->batch.ids.shape); ++i)
+      ids.push_back(int64_t(result->batch.ids.at(i)));
+    for (const Json &id : entry.find("ids")->array)
+      expected.push_back(id.integer);
+    CHECK(ids == expected);
+
+    const Tensor &probabilities = outputsOf(*result).at("next_token_probs");
+    REQUIRE(!entry.find("next")->array.empty());
+    for (const Json &next : entry.find("next")->array) {
+      const std::string &token = next.array[0].string;
+      std::vector<int64_t> id = tokenizer->encodeIds(token, diags);
+      INFO(token);
+      REQUIRE(id.size() == 1);
+      CHECK(std::abs(probabilities.at(id[0]) - next.array[1].number) <= 1e-4);
+    }
+  }
+}
+
+TEST_CASE("a batch of texts gives each text its own probabilities", "[toy]") {
+  Diagnostics diags;
+  std::optional<Json> cases = readJsonFile(std::string(NNTERP_TEST_DATA) + "/text/toy.json", diags);
+  REQUIRE(cases);
+  RunOptions options;
+  options.checkpoint = checkpointPath("toy");
+  options.plan.flags.taps = {"next_token_probs"};
+  options.dtype = DType::f32;
+  options.cacheDir = testCache();
+  for (const Json &entry : cases->array)
+    options.inputs.push_back({InputKind::prompt, entry.find("prompt")->string});
+  std::optional<RunResult> batch = runModel(options, diags);
+  INFO(text(diags));
+  REQUIRE(batch);
+  const Tensor together = outputsOf(*batch).at("next_token_probs");
+  REQUIRE(together.shape[0] == int64_t(cases->array.size()));
+  const std::vector<InputArgument> prompts = options.inputs;
+  for (size_t b = 0; b < prompts.size(); ++b) {
+    options.inputs = {prompts[b]};
+    std::optional<RunResult> alone = runModel(options, diags);
+    REQUIRE(alone);
+    CHECK(sameBits(rowAlone(together, Layout::NextTokenProbs, int64_t(b), 0), outputsOf(*alone).at("next_token_probs")));
+  }
+}
