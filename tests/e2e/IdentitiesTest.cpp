@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
 #include <numeric>
 
 using namespace nnterp;
@@ -45,11 +48,17 @@ struct Everything {
   double tolerance() const { return dtype == DType::bf16 ? 1.0 / 128 : 1e-6; }
 };
 
-/// Runs `check` on every model and dtype; each is its own section.
-template <class Check> void onEveryModel(Check check) {
+/// Runs `check` on every model and dtype; each is its own section. Every run is made once.
+void onEveryModel(const std::function<void(const Everything &)> &check) {
+  static std::map<std::pair<std::string, DType>, std::unique_ptr<const Everything>> known;
   for (const char *checkpoint : {"tiny-text", "tiny-heads", "toy"})
     for (DType dtype : {DType::f32, DType::bf16})
-      DYNAMIC_SECTION(checkpoint << " in " << name(dtype)) { check(Everything(checkpoint, dtype)); }
+      DYNAMIC_SECTION(checkpoint << " in " << name(dtype)) {
+        std::unique_ptr<const Everything> &everything = known[{checkpoint, dtype}];
+        if (!everything)
+          everything = std::make_unique<const Everything>(checkpoint, dtype);
+        check(*everything);
+      }
 }
 
 /// The same bytes in the same order, whatever the shapes.
