@@ -79,7 +79,7 @@ public:
     func::ReturnOp::create(b, main.getLoc());
     for (Outlined &outlined : functions)
       outlined.function->setAttr("nnterp.sites", sitesAttr(outlined.sites));
-    int64_t blocks = llvm::count_if(order, [&](int64_t index) { return index >= 0; });
+    int64_t blocks = llvm::count_if(order, [&](int64_t index) { return isBlock(index); });
     slots.write(module);
     module->setAttr("nnterp.blocks", b.getI64IntegerAttr(blocks));
     main.erase();
@@ -105,16 +105,28 @@ private:
     return DenseIntElementsAttr::get(RankedTensorType::get({int64_t(sites.size()), params}, b.getI64Type()), flat);
   }
 
-  /// The op's mark; where a pattern lost it, the last block among the producers of its operands.
+  /// The op's mark, or the last block among the producers of what it reads: a pattern may have lost the mark, and an edit may
+  /// read a value of a later block where nothing of that block depends on the edit.
   int64_t segmentOf(Operation *op) {
-    std::optional<int64_t> mark = blockIndex(op);
-    int64_t index = mark.value_or(-1);
-    if (!mark)
-      for (Value v : op->getOperands())
-        if (Operation *def = v.getDefiningOp())
-          index = std::max(index, segmentIndex.lookup(def));
+    int64_t index = blockIndex(op).value_or(-1);
+    op->walk([&](Operation *nested) {
+      for (Value v : nested->getOperands())
+        if (auto producer = segmentIndex.find(v.getDefiningOp()); producer != segmentIndex.end())
+          index = std::max(index, producer->second);
+    });
     segmentIndex[op] = index;
     return index;
+  }
+
+  /// Whether another segment reads the value, be it through an op of this one that is read in place.
+  bool isReadElsewhere(Value value, const llvm::DenseSet<Operation *> &own) {
+    Block &body = main.getBody().front();
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      Operation *reader = body.findAncestorOpInBlock(*user);
+      if (!own.contains(reader))
+        return reader != body.getTerminator();
+      return isReadInPlace(reader) && llvm::any_of(reader->getResults(), [&](Value v) { return isReadElsewhere(v, own); });
+    });
   }
 
   /// Values a set of ops uses from outside, in order of first use, ops that are read in place included in the set.
@@ -152,15 +164,9 @@ private:
     // Results: values other segments read. Stores: values the run writes out.
     SmallVector<Value> results;
     SmallVector<std::pair<Value, StringAttr>> stores;
-    llvm::DenseSet<Operation *> skipped;
     for (Operation *op : ops)
       for (Value v : op->getResults()) {
-        bool crosses = false;
-        for (Operation *user : v.getUsers()) {
-          Operation *ancestor = main.getBody().front().findAncestorOpInBlock(*user);
-          crosses |= !isReadInPlace(op) && ancestor != main.getBody().front().getTerminator() && !own.contains(ancestor);
-        }
-        if (crosses)
+        if (!isReadInPlace(op) && isReadElsewhere(v, own))
           results.push_back(v);
         for (StringAttr key : outputs.lookup(v))
           stores.push_back({v, key});
@@ -175,7 +181,7 @@ private:
     }
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(entry);
-    std::string name = index < 0 ? "before" : (segments.count(index + 1) || hasMixer(ops)) ? "block" + std::to_string(index) : "behind";
+    std::string name = index < 0 ? "before" : isBlock(index) ? "block" + std::to_string(index) : "behind";
     auto function = func::FuncOp::create(b, main.getLoc(), name, b.getFunctionType(argTypes, resultTypes));
     function.setPrivate();
     SmallVector<int64_t> site = fill(function, ops, uses, results, stores);
@@ -195,8 +201,11 @@ private:
     call(*shared, uses.arguments.getArrayRef(), results);
   }
 
-  static bool hasMixer(ArrayRef<Operation *> ops) {
-    return llvm::any_of(ops, [](Operation *op) { return isa<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp>(op); });
+  /// Whether a segment is a block of the model, not what stands before the first or behind the last one.
+  bool isBlock(int64_t index) {
+    return index >= 0 && (segments.count(index + 1) || llvm::any_of(segments[index], [](Operation *op) {
+             return isa<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp>(op);
+           }));
   }
 
   static bool same(func::FuncOp x, func::FuncOp y) {

@@ -9,7 +9,7 @@ using namespace nnterp::test;
 
 namespace {
 
-/// A plan with everything that a run fills in, written as $n$ so that it can be exchanged. `{was, becomes}`.
+/// One thing of a plan written differently.
 struct Change {
   const char *what, *was, *becomes;
 };
@@ -46,6 +46,7 @@ const Change changes[] = {
     {"the tokens of a tap", "\"seq\": [0, 2]}, \"as\"", "\"seq\": [3, 1, 2]}, \"as\""},
 };
 
+/// A plan with everything that a run fills in: each entry of `changes` occurs in it once, first.
 const char *const everyBuffer = R"({"nnterp_plan": 1,
   "values": {"v": {"data": [1, 2, 3, 4, 5, 6]}, "d": {"data": [0.5, 0, 1, 0, 0, -1]}, "rows": {"data": [[0, 2]]}},
   "edits": [
@@ -144,7 +145,7 @@ TEST_CASE("another structure compiles", "[recompile]") {
   REQUIRE(run(inFolder(folder, plan)).compiled);
   CHECK_FALSE(run(inFolder(folder, plan)).compiled);
   const Change structures[] = {
-      {"another axis named", "\"seq\": 1", "\"seq\": 1, \"heads\": 1"},
+      {"another axis named", "\"seq\": 1", "\"seq\": 1, \"heads\": \"0:6\""},
       {"another operation", "\"add\": {\"value\": \"v\"}, \"scale\": 2", "\"scale\": {\"value\": \"v\"}"},
       {"another kind of source", "{\"value\": \"v\"}", "3"},
       {"another shape of a value", "[1, 2, 3, 4, 5, 6]", "[2]"},

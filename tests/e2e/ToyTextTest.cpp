@@ -33,7 +33,7 @@ TEST_CASE("the toy model's ids and next-token probabilities follow from the text
       expected.push_back(id.integer);
     CHECK(ids == expected);
 
-    const Tensor &probabilities = outputsOf(*result).at("next_token_probs");
+    const Tensor probabilities = outputsOf(*result).at("next_token_probs");
     REQUIRE(!entry.find("next")->array.empty());
     for (const Json &next : entry.find("next")->array) {
       const std::string &token = next.array[0].string;
