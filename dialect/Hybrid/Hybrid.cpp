@@ -47,7 +47,7 @@ int64_t lastDim(Value v) { return typeOf(v).getShape().back(); }
 } // namespace
 
 #define INFER(OP)                                                                                                      \
-  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor a, SmallVectorImpl<Type> &types)
+  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor a, SmallVectorImpl<Type> &types)
 
 //===----------------------------------------------------------------------===//
 // Structure
@@ -197,7 +197,7 @@ LogicalResult HeadsOp::verify() {
 INFER(MergeHeadsOp) {
   auto input = typeOf(a.getInput());
   if (input.getRank() < 2)
-    return failure();
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
   SmallVector<int64_t> shape(input.getShape().drop_back());
   shape.back() *= input.getShape().back();
   types.push_back(reshaped(input, shape));
@@ -215,7 +215,7 @@ LogicalResult MergeHeadsOp::verify() {
 INFER(SwapHeadsOp) {
   auto input = typeOf(a.getInput());
   if (input.getRank() != 4)
-    return failure();
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
   SmallVector<int64_t> shape(input.getShape());
   std::swap(shape[1], shape[2]);
   types.push_back(reshaped(input, shape));
@@ -357,7 +357,7 @@ static LogicalResult verifyGroups(Operation *op, Value queries, Value keys) {
 INFER(AttentionScoresOp) {
   auto q = typeOf(a.getQueries()), k = typeOf(a.getKeys());
   if (q.getRank() != 4 || k.getRank() != 4)
-    return failure();
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
   types.push_back(reshaped(q, {q.getDimSize(0), q.getDimSize(1), q.getDimSize(2), k.getDimSize(2)}));
   return success();
 }
@@ -379,7 +379,7 @@ LogicalResult SoftmaxOp::verify() { return getCausal() ? expectRank(*this, "a pa
 INFER(AttentionMixOp) {
   auto p = typeOf(a.getProbabilities()), v = typeOf(a.getValues());
   if (p.getRank() != 4 || v.getRank() != 4)
-    return failure();
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
   types.push_back(reshaped(v, {p.getDimSize(0), p.getDimSize(2), p.getDimSize(1), v.getDimSize(3)}));
   return success();
 }
@@ -429,7 +429,7 @@ LogicalResult ExpertsOp::verify() {
 INFER(CombineOp) {
   auto x = typeOf(a.getInput());
   if (x.getRank() != 4)
-    return failure();
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
   types.push_back(reshaped(x, {x.getDimSize(0), x.getDimSize(1), x.getDimSize(3)}));
   return success();
 }
@@ -440,7 +440,7 @@ LogicalResult CombineOp::verify() { return expectRank(*this, "slots", getInput()
 INFER(LastTokenOp) {
   auto x = typeOf(a.getInput());
   if (x.getRank() != 3)
-    return failure();
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
   types.push_back(reshaped(x, {x.getDimSize(0), x.getDimSize(2)}));
   return success();
 }
