@@ -50,8 +50,8 @@ TEST_CASE("next tokens have text where there is a tokenizer", "[table]") {
   CHECK(nextTokenTable(one, &*tokenizer) == "\nnext token\n"
                                             "  75.00 %  273  \"The\"\n"
                                             "   5.25 %  366  \" capital\"\n");
-  CHECK(nextTokenTable({{0, {{1, 1}}}, {1, {{2, 1}}}}, nullptr) == "\nnext token, row 0\n  100.00 %  1  \n"
-                                                                   "\nnext token, row 1\n  100.00 %  2  \n");
+  CHECK(nextTokenTable({{0, {{1, 1}}}, {1, {{2, 1}}}}, nullptr) == "\nnext token, row 0\n  100.00 %  1\n"
+                                                                   "\nnext token, row 1\n  100.00 %  2\n");
   CHECK(nextTokenTable({}, nullptr) == "");
 }
 
