@@ -93,9 +93,10 @@ void populateLlvmStagePipeline(OpPassManager &pm) {
 }
 
 void registerForPipelines(DialectRegistry &registry) {
-  registry.insert<hybrid::HybridDialect, NnterpDialect, affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
+  registry
+      .insert<hybrid::HybridDialect, NnterpDialect, affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerBufferDeallocationOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
@@ -123,12 +124,16 @@ void registerPipelines() {
   static const struct {
     const char *stage;
     Populate populate;
-  } stages[] = {{"plan", populatePlanPipeline},           {"checked", populateCheckedPipeline},
-                {"simplified", populateSimplifiedPipeline}, {"kernels", populateKernelsPipeline},
-                {"bufferized", populateBufferizedStagePipeline}, {"llvm", populateLlvmStagePipeline}};
+  } stages[] = {{"plan", populatePlanPipeline},
+                {"checked", populateCheckedPipeline},
+                {"simplified", populateSimplifiedPipeline},
+                {"kernels", populateKernelsPipeline},
+                {"bufferized", populateBufferizedStagePipeline},
+                {"llvm", populateLlvmStagePipeline}};
   for (size_t last = 0; last < std::size(stages); ++last)
     PassPipelineRegistration<>(std::string("nnterp-to-") + stages[last].stage,
-                               std::string("From an imported graph to stage ") + stages[last].stage, [last](OpPassManager &pm) {
+                               std::string("From an imported graph to stage ") + stages[last].stage,
+                               [last](OpPassManager &pm) {
                                  for (size_t i = 0; i <= last; ++i)
                                    stages[i].populate(pm);
                                });

@@ -25,7 +25,9 @@ constexpr int64_t dyn = ShapedType::kDynamic;
 RankedTensorType typeOf(Value v) { return cast<RankedTensorType>(v.getType()); }
 
 /// The type with another shape, or with another element type.
-RankedTensorType reshaped(RankedTensorType t, ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, t.getElementType()); }
+RankedTensorType reshaped(RankedTensorType t, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, t.getElementType());
+}
 
 /// Fails with what was expected when `v` has another rank.
 LogicalResult expectRank(Operation *op, StringRef what, Value v, int64_t rank) {
@@ -47,7 +49,8 @@ int64_t lastDim(Value v) { return typeOf(v).getShape().back(); }
 } // namespace
 
 #define INFER(OP)                                                                                                      \
-  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor a, SmallVectorImpl<Type> &types)
+  LogicalResult OP::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor a,                \
+                                     SmallVectorImpl<Type> &types)
 
 //===----------------------------------------------------------------------===//
 // Structure
@@ -106,7 +109,8 @@ INFER(RopeTableOp) {
 
 /// (C1) [3,B,S] positions, (C2) three sections.
 LogicalResult RopeTableOp::verify() {
-  if (failed(expectRank(*this, "positions", getPositions(), 3)) || failed(expectDim(*this, "positions", getPositions(), 0, 3)))
+  if (failed(expectRank(*this, "positions", getPositions(), 3)) ||
+      failed(expectDim(*this, "positions", getPositions(), 0, 3)))
     return failure();
   if (getSections().size() != 3)
     return emitOpError() << "expects three sections, found " << getSections().size();
@@ -156,7 +160,8 @@ LogicalResult GateOp::verify() {
   if (failed(expectRank(*this, "a gate", getGate(), typeOf(getInput()).getRank())))
     return failure();
   if (lastDim(getGate()) != 1 && lastDim(getGate()) != lastDim(getInput()))
-    return emitOpError() << "expects a gate whose last axis is 1 or " << lastDim(getInput()) << ", found " << lastDim(getGate());
+    return emitOpError() << "expects a gate whose last axis is 1 or " << lastDim(getInput()) << ", found "
+                         << lastDim(getGate());
   return success();
 }
 
@@ -242,7 +247,8 @@ LogicalResult PadDecayOp::verify() {
     return failure();
   int64_t heads = typeOf(getState()).getDimSize(1);
   for (Value v : {getALog(), getDtBias()})
-    if (failed(expectRank(*this, "rates and biases", v, 1)) || failed(expectDim(*this, "rates and biases", v, 0, heads)))
+    if (failed(expectRank(*this, "rates and biases", v, 1)) ||
+        failed(expectDim(*this, "rates and biases", v, 0, heads)))
       return failure();
   return success();
 }
@@ -261,14 +267,15 @@ LogicalResult ShortConvOp::verify() {
       failed(expectRank(*this, "a state", getState(), 3)))
     return failure();
   int64_t channels = lastDim(getInput()), window = lastDim(getWeight());
-  if (failed(expectDim(*this, "the weight", getWeight(), 0, channels)) || failed(expectDim(*this, "the weight", getWeight(), 1, 1)) ||
+  if (failed(expectDim(*this, "the weight", getWeight(), 0, channels)) ||
+      failed(expectDim(*this, "the weight", getWeight(), 1, 1)) ||
       failed(expectDim(*this, "the state", getState(), 1, channels)))
     return failure();
   return expectDim(*this, "the state", getState(), 2, window);
 }
 
-/// (C1) queries and keys are [B,S,HV,DK], (C2) values [B,S,HV,DV], (C3) decays and betas [B,S,HV], (C4) the state [B,HV,DK,DV],
-/// (C5) the region maps a state of one token to another one.
+/// (C1) queries and keys are [B,S,HV,DK], (C2) values [B,S,HV,DV], (C3) decays and betas [B,S,HV], (C4) the state
+/// [B,HV,DK,DV], (C5) the region maps a state of one token to another one.
 LogicalResult DeltaRuleOp::verify() {
   for (Value v : {getQueries(), getKeys(), getValues(), getState()})
     if (failed(expectRank(*this, "queries, keys, values and state", v, 4)))
@@ -280,13 +287,16 @@ LogicalResult DeltaRuleOp::verify() {
   for (Value v : {getQueries(), getKeys(), getDecays(), getBetas()})
     if (failed(expectDim(*this, "every argument", v, 2, heads)))
       return failure();
-  if (failed(expectDim(*this, "the queries", getQueries(), 3, dk)) || failed(expectDim(*this, "the state", getState(), 1, heads)) ||
-      failed(expectDim(*this, "the state", getState(), 2, dk)) || failed(expectDim(*this, "the state", getState(), 3, dv)))
+  if (failed(expectDim(*this, "the queries", getQueries(), 3, dk)) ||
+      failed(expectDim(*this, "the state", getState(), 1, heads)) ||
+      failed(expectDim(*this, "the state", getState(), 2, dk)) ||
+      failed(expectDim(*this, "the state", getState(), 3, dv)))
     return failure();
   if (getOnState().empty())
     return success();
   Block &body = getOnState().front();
-  if (body.getNumArguments() != 2 || typeOf(body.getArgument(0)).getRank() != 5 || !body.getArgument(1).getType().isIndex())
+  if (body.getNumArguments() != 2 || typeOf(body.getArgument(0)).getRank() != 5 ||
+      !body.getArgument(1).getType().isIndex())
     return emitOpError("expects a region over a state [B,1,HV,DK,DV] and a position");
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield || yield.getNumOperands() != 1 || yield.getOperand(0).getType() != body.getArgument(0).getType())

@@ -61,7 +61,8 @@ LogicalResult PlanEditOp::verify() {
   return success();
 }
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   types.push_back(regionType(cast<RankedTensorType>(adaptor.getValue().getType()), adaptor.getTableAxes()));
   return success();
 }
@@ -70,7 +71,8 @@ LogicalResult GatherOp::verify() {
   return verifyTables(*this, cast<RankedTensorType>(getValue().getType()), getTableAxes(), getTables());
 }
 
-LogicalResult MeanOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult MeanOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
   auto value = cast<RankedTensorType>(adaptor.getValue().getType());
   SmallVector<int64_t> shape(value.getShape());
   for (int64_t axis : adaptor.getAxes())
@@ -93,7 +95,8 @@ LogicalResult EditOp::verify() {
   if (failed(verifyTables(*this, value, getTableAxes(), getTables())))
     return failure();
   if (getSourceAxes().size() != getSources().size())
-    return emitOpError() << "describes the axes of " << getSourceAxes().size() << " sources but has " << getSources().size();
+    return emitOpError() << "describes the axes of " << getSourceAxes().size() << " sources but has "
+                         << getSources().size();
   for (auto [attr, source] : llvm::zip(getSourceAxes(), getSources())) {
     auto axes = dyn_cast<DenseI64ArrayAttr>(attr);
     int64_t rank = cast<RankedTensorType>(source.getType()).getRank();

@@ -98,8 +98,8 @@ private:
     Value tokens = point("input_ids", ids);
     point("attention_mask", hybrid::TokenMaskOp::create(b, loc, ids, lengths));
     point("input_size", hybrid::InputSizeOp::create(b, loc, ids));
-    Value x =
-        hybrid::EmbeddingOp::create(b, loc, tokens, weight("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize}), md);
+    Value x = hybrid::EmbeddingOp::create(b, loc, tokens,
+                                          weight("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize}), md);
     x = point("token_embeddings", x);
     auto table = hybrid::RopeTableOp::create(b, loc, positions, c.mropeSection, inverseFrequencies(), md);
     cosines = table.getCosines();

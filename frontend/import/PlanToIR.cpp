@@ -24,15 +24,17 @@ public:
     for (const EditSpec &edit : plan.edits)
       write(edit, plan.plan->edits[edit.entry]);
     for (const TapSpec &tap : plan.taps)
-      PlanTapOp::create(b, place(plan.plan->taps[tap.entry].atLoc), tap.key, tap.gather.point, tap.gather.when == When::before, tap.entry,
-                        tables(tap.gather.tables));
+      PlanTapOp::create(b, place(plan.plan->taps[tap.entry].atLoc), tap.key, tap.gather.point,
+                        tap.gather.when == When::before, tap.entry, tables(tap.gather.tables));
   }
 
 private:
   OpBuilder b;
   ModuleOp module;
 
-  Location place(const SourceLoc &loc) { return FileLineColLoc::get(b.getContext(), loc.file, unsigned(loc.line), unsigned(loc.col)); }
+  Location place(const SourceLoc &loc) {
+    return FileLineColLoc::get(b.getContext(), loc.file, unsigned(loc.line), unsigned(loc.col));
+  }
 
   Type tensorType(const BufferSpec &buffer) {
     SmallVector<int64_t> shape;
@@ -61,7 +63,9 @@ private:
       set("scale", b.getStringAttr(s.scale));
     SmallVector<StringRef> axes;
     for (const SourceSpec::Axis &axis : s.axes)
-      axes.push_back(axis.broadcast ? StringRef("1") : axis.table.buffer.empty() ? StringRef("=") : StringRef(axis.table.buffer));
+      axes.push_back(axis.broadcast              ? StringRef("1")
+                     : axis.table.buffer.empty() ? StringRef("=")
+                                                 : StringRef(axis.table.buffer));
     set("axes", strings(axes));
     if (s.squeezeSeq)
       set("squeeze_seq", b.getUnitAttr());
@@ -81,9 +85,11 @@ private:
       bounds.push_back("min");
     if (edit.hasMax)
       bounds.push_back("max");
-    PlanEditOp::create(b, place(written.loc), b.getStringAttr(std::string(name(edit.op))), b.getStringAttr(edit.point), b.getI64IntegerAttr(edit.entry),
-                       tables(edit.ordinals), numbers.empty() ? ArrayAttr() : strings(numbers), bounds.empty() ? ArrayAttr() : strings(bounds),
-                       edit.experts.empty() ? StringAttr() : b.getStringAttr(edit.experts), edit.forceMax ? b.getUnitAttr() : UnitAttr(),
+    PlanEditOp::create(b, place(written.loc), b.getStringAttr(std::string(name(edit.op))), b.getStringAttr(edit.point),
+                       b.getI64IntegerAttr(edit.entry), tables(edit.ordinals),
+                       numbers.empty() ? ArrayAttr() : strings(numbers), bounds.empty() ? ArrayAttr() : strings(bounds),
+                       edit.experts.empty() ? StringAttr() : b.getStringAttr(edit.experts),
+                       edit.forceMax ? b.getUnitAttr() : UnitAttr(),
                        edit.sources.empty() ? DictionaryAttr() : source(edit.sources.front()));
   }
 };

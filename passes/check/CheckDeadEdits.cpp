@@ -52,7 +52,8 @@ struct CheckDeadEditsPass : impl::CheckDeadEditsBase<CheckDeadEditsPass> {
         continue;
       auto error = edit.emitError() << "NNT0806: the edit at '" << edit.getAt() << "' reaches no output of this run";
       StringRef at = edit.getAt();
-      if (at.ends_with("past_keys") || at.ends_with("past_values") || at.ends_with("conv_state") || at.ends_with("state_output"))
+      if (at.ends_with("past_keys") || at.ends_with("past_values") || at.ends_with("conv_state") ||
+          at.ends_with("state_output"))
         error.attachNote() << "it is read by later tokens only, and this run generates none";
       else
         error.attachNote() << "tap a value that depends on it, such as 'logits' or the value itself";

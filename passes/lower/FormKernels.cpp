@@ -18,8 +18,12 @@ namespace nnterp {
 
 namespace {
 
-bool isModelOp(Operation &op) { return isa<hybrid::HybridDialect>(op.getDialect()) && !isa<hybrid::KernelOp, hybrid::YieldOp>(op); }
-bool isPlanOp(Operation &op) { return (isa<NnterpDialect>(op.getDialect()) && !isa<SlotOp>(op)) || isa<tensor::ExtractSliceOp, tensor::DimOp>(op); }
+bool isModelOp(Operation &op) {
+  return isa<hybrid::HybridDialect>(op.getDialect()) && !isa<hybrid::KernelOp, hybrid::YieldOp>(op);
+}
+bool isPlanOp(Operation &op) {
+  return (isa<NnterpDialect>(op.getDialect()) && !isa<SlotOp>(op)) || isa<tensor::ExtractSliceOp, tensor::DimOp>(op);
+}
 
 struct FormKernelsPass : impl::FormKernelsBase<FormKernelsPass> {
   void runOnOperation() override {

@@ -32,10 +32,11 @@ bool isParameter(Value v) {
   return isa<BlockArgument>(v) || isa_and_nonnull<hybrid::WeightOp, BufferOp>(v.getDefiningOp());
 }
 
-/// Constants, and parts of values whose extents only a run knows, are made where they are used: what crosses a function boundary
-/// has the model's own extents.
+/// Constants, and parts of values whose extents only a run knows, are made where they are used: what crosses a function
+/// boundary has the model's own extents.
 bool isReadInPlace(Operation *op) {
-  return op && (isa<GatherOp, MeanOp, tensor::ExtractSliceOp, tensor::DimOp>(op) || op->hasTrait<OpTrait::ConstantLike>());
+  return op &&
+         (isa<GatherOp, MeanOp, tensor::ExtractSliceOp, tensor::DimOp>(op) || op->hasTrait<OpTrait::ConstantLike>());
 }
 
 /// One outlined function and the slots of each of its call sites.
@@ -46,7 +47,8 @@ struct Outlined {
 
 class BlockOutliner {
 public:
-  explicit BlockOutliner(func::FuncOp main) : b(main.getContext()), main(main), module(main->getParentOfType<ModuleOp>()) {}
+  explicit BlockOutliner(func::FuncOp main)
+      : b(main.getContext()), main(main), module(main->getParentOfType<ModuleOp>()) {}
 
   void run() {
     Block &body = main.getBody().front();
@@ -62,13 +64,15 @@ public:
     llvm::sort(order);
 
     b.setInsertionPointToEnd(module.getBody());
-    entry = func::FuncOp::create(b, main.getLoc(), "nnterp_main", b.getFunctionType({LLVM::LLVMPointerType::get(b.getContext())}, {}));
+    entry = func::FuncOp::create(b, main.getLoc(), "nnterp_main",
+                                 b.getFunctionType({LLVM::LLVMPointerType::get(b.getContext())}, {}));
     frame = entry.addEntryBlock()->getArgument(0);
     b.setInsertionPointToStart(&entry.getBody().front());
     Value site = arith::ConstantOp::create(b, main.getLoc(), b.getI64IntegerAttr(0));
     auto ids = cast<RankedTensorType>(main.getArgument(0).getType());
     int64_t idsSlot = slots.add("input", "ids", ids);
-    Value memref = SlotOp::create(b, main.getLoc(), MemRefType::get(ids.getShape(), ids.getElementType()), frame, site, 0);
+    Value memref =
+        SlotOp::create(b, main.getLoc(), MemRefType::get(ids.getShape(), ids.getElementType()), frame, site, 0);
     entry->setAttr("nnterp.sites", sitesAttr({{idsSlot}}));
     batch = memref::DimOp::create(b, main.getLoc(), memref, 0);
     sequence = memref::DimOp::create(b, main.getLoc(), memref, 1);
@@ -94,7 +98,7 @@ private:
   llvm::MapVector<int64_t, SmallVector<Operation *>> segments;
   llvm::DenseMap<Operation *, int64_t> segmentIndex;
   llvm::DenseMap<Value, SmallVector<StringAttr>> outputs; ///< output keys of values
-  llvm::DenseMap<Value, Value> passed;                    ///< values that crossed a function boundary, in the entry function
+  llvm::DenseMap<Value, Value> passed; ///< values that crossed a function boundary, in the entry function
   SmallVector<Outlined> functions;
 
   DenseIntElementsAttr sitesAttr(ArrayRef<SmallVector<int64_t>> sites) {
@@ -105,8 +109,8 @@ private:
     return DenseIntElementsAttr::get(RankedTensorType::get({int64_t(sites.size()), params}, b.getI64Type()), flat);
   }
 
-  /// The op's mark, or the last block among the producers of what it reads: a pattern may have lost the mark, and an edit may
-  /// read a value of a later block where nothing of that block depends on the edit.
+  /// The op's mark, or the last block among the producers of what it reads: a pattern may have lost the mark, and an
+  /// edit may read a value of a later block where nothing of that block depends on the edit.
   int64_t segmentOf(Operation *op) {
     int64_t index = blockIndex(op).value_or(-1);
     op->walk([&](Operation *nested) {
@@ -125,7 +129,8 @@ private:
       Operation *reader = body.findAncestorOpInBlock(*user);
       if (!own.contains(reader))
         return reader != body.getTerminator();
-      return isReadInPlace(reader) && llvm::any_of(reader->getResults(), [&](Value v) { return isReadElsewhere(v, own); });
+      return isReadInPlace(reader) &&
+             llvm::any_of(reader->getResults(), [&](Value v) { return isReadElsewhere(v, own); });
     });
   }
 
@@ -204,14 +209,14 @@ private:
   /// Whether a segment is a block of the model, not what stands before the first or behind the last one.
   bool isBlock(int64_t index) {
     return index >= 0 && (segments.count(index + 1) || llvm::any_of(segments[index], [](Operation *op) {
-             return isa<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp>(op);
-           }));
+                            return isa<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp>(op);
+                          }));
   }
 
   static bool same(func::FuncOp x, func::FuncOp y) {
     return x.getFunctionType() == y.getFunctionType() &&
-           OperationEquivalence::isRegionEquivalentTo(&x.getBody(), &y.getBody(),
-                                                      OperationEquivalence::Flags(OperationEquivalence::IgnoreLocations));
+           OperationEquivalence::isRegionEquivalentTo(
+               &x.getBody(), &y.getBody(), OperationEquivalence::Flags(OperationEquivalence::IgnoreLocations));
   }
 
   /// Writes the function's body; returns the slots of its parameters at this site.
@@ -225,8 +230,8 @@ private:
     IRMapping map;
     auto slot = [&](RankedTensorType type, int64_t number) -> Value {
       site.push_back(number);
-      return SlotOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), body->getArgument(0), body->getArgument(1),
-                            int64_t(site.size()) - 1);
+      return SlotOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), body->getArgument(0),
+                            body->getArgument(1), int64_t(site.size()) - 1);
     };
     for (Value v : uses.parameters) {
       auto type = cast<RankedTensorType>(v.getType());
@@ -254,7 +259,8 @@ private:
         clone(op);
     }
     for (auto [value, key] : stores) {
-      Value memref = slot(cast<RankedTensorType>(value.getType()), slots.add("output", key.getValue(), value.getType()));
+      Value memref =
+          slot(cast<RankedTensorType>(value.getType()), slots.add("output", key.getValue(), value.getType()));
       auto store = bufferization::MaterializeInDestinationOp::create(b, loc, Type(), map.lookup(value), memref);
       store.setRestrict(true);
       store.setWritable(true);
@@ -262,7 +268,8 @@ private:
     SmallVector<Value> returned;
     unsigned firstDest = 2 + unsigned(uses.arguments.size());
     for (auto [i, v] : llvm::enumerate(results))
-      returned.push_back(bufferization::MaterializeInDestinationOp::create(b, loc, v.getType(), map.lookup(v), body->getArgument(firstDest + unsigned(i)))
+      returned.push_back(bufferization::MaterializeInDestinationOp::create(b, loc, v.getType(), map.lookup(v),
+                                                                           body->getArgument(firstDest + unsigned(i)))
                              ->getResult(0));
     func::ReturnOp::create(b, loc, returned);
     return site;
@@ -277,11 +284,12 @@ private:
     });
   }
 
-  /// Calls a function at the end of the entry, with fresh memory for its results. Dynamic extents are the batch on axis 0, else the
-  /// sequence.
+  /// Calls a function at the end of the entry, with fresh memory for its results. Dynamic extents are the batch on axis
+  /// 0, else the sequence.
   void call(Outlined &outlined, ArrayRef<Value> arguments, ArrayRef<Value> results) {
     Location loc = main.getLoc();
-    SmallVector<Value> operands{frame, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(int64_t(outlined.sites.size()) - 1))};
+    SmallVector<Value> operands{
+        frame, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(int64_t(outlined.sites.size()) - 1))};
     for (Value v : arguments)
       operands.push_back(passed.lookup(v));
     for (Value v : results) {

@@ -22,8 +22,8 @@ namespace nnterp {
 
 namespace {
 
-/// A point that the plan touches: its value before the edits is the point's result; `after` stands for the value behind them
-/// until all edits are built (a source may be asked for before its own edits are).
+/// A point that the plan touches: its value before the edits is the point's result; `after` stands for the value behind
+/// them until all edits are built (a source may be asked for before its own edits are).
 struct Touched {
   PointOp point;
   UnrealizedConversionCastOp after;
@@ -39,7 +39,8 @@ public:
   LogicalResult run() {
     if (failed(collect()))
       return failure();
-    EditBuilder builder(b, plan, &main.getBody().front(), [&](StringRef name, bool before) { return valueOf(name, before); });
+    EditBuilder builder(b, plan, &main.getBody().front(),
+                        [&](StringRef name, bool before) { return valueOf(name, before); });
     for (auto &[name, touched] : touchedPoints)
       if (failed(build(builder, touched)))
         return failure();
@@ -49,7 +50,8 @@ public:
         return tap.emitError() << "the graph has no value named '" << tap.getAt() << "'";
       Operation *owner = value.getDefiningOp();
       b.setInsertionPointAfter(owner); // beside its producer, so that both become one kernel
-      auto op = TapOp::create(b, tap.getLoc(), builder.gather(tap.getLoc(), value, tap.getTables(), owner), tap.getKey());
+      auto op =
+          TapOp::create(b, tap.getLoc(), builder.gather(tap.getLoc(), value, tap.getTables(), owner), tap.getKey());
       copyBlockIndex(owner, op);
     }
     for (auto &[name, touched] : touchedPoints)
@@ -83,7 +85,8 @@ private:
         continue;
       touched.point = point;
       b.setInsertionPointAfter(point);
-      touched.after = UnrealizedConversionCastOp::create(b, point.getLoc(), point.getResult().getType(), point.getResult());
+      touched.after =
+          UnrealizedConversionCastOp::create(b, point.getLoc(), point.getResult().getType(), point.getResult());
       copyBlockIndex(point, touched.after);
       point.getResult().replaceAllUsesExcept(touched.after.getResult(0), touched.after);
     }
@@ -139,22 +142,25 @@ private:
     }
     auto shape = llvm::to_vector(cast<RankedTensorType>(logits.getType()).getShape());
     shape.back() = cast<RankedTensorType>(experts.getType()).getDimSize(0);
-    forced = ForceOp::create(b, edit.getLoc(), RankedTensorType::get(shape, b.getI64Type()), experts, logits, forced, axes, tables, edit.getEntry());
+    forced = ForceOp::create(b, edit.getLoc(), RankedTensorType::get(shape, b.getI64Type()), experts, logits, forced,
+                             axes, tables, edit.getEntry());
     copyBlockIndex(logits.getDefiningOp(), forced.getDefiningOp());
   }
 
   /// Edits of per-token states happen inside the recurrence: what token t itself and all later tokens read.
   LogicalResult buildInside(EditBuilder &builder, Touched &touched, hybrid::DeltaRuleOp old) {
     b.setInsertionPoint(old);
-    auto delta = hybrid::DeltaRuleOp::create(b, old.getLoc(), old.getResult().getType(), old.getStateOut().getType(), old.getStates().getType(),
-                                             old.getStates().getType(), old.getQueries(), old.getKeys(), old.getValues(), old.getDecays(),
-                                             old.getBetas(), old.getState(), old.getLengths());
+    auto delta = hybrid::DeltaRuleOp::create(b, old.getLoc(), old.getResult().getType(), old.getStateOut().getType(),
+                                             old.getStates().getType(), old.getStates().getType(), old.getQueries(),
+                                             old.getKeys(), old.getValues(), old.getDecays(), old.getBetas(),
+                                             old.getState(), old.getLengths());
     copyBlockIndex(old, delta);
     auto states = cast<RankedTensorType>(old.getStates().getType());
     SmallVector<int64_t> one(states.getShape());
     one[1] = 1;
-    Block *body = b.createBlock(&delta.getOnState(), {}, {RankedTensorType::get(one, states.getElementType()), b.getIndexType()},
-                                {old.getLoc(), old.getLoc()});
+    Block *body =
+        b.createBlock(&delta.getOnState(), {}, {RankedTensorType::get(one, states.getElementType()), b.getIndexType()},
+                      {old.getLoc(), old.getLoc()});
     EditSite site;
     site.like = old;
     site.offset = body->getArgument(1);

@@ -12,9 +12,12 @@ using namespace mlir;
 
 namespace nnterp {
 
-double lowestFinite(Type type) { return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true).convertToDouble(); }
+double lowestFinite(Type type) {
+  return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true).convertToDouble();
+}
 
-EditBuilder::EditBuilder(OpBuilder &builder, PlanOp plan, Block *function, std::function<Value(StringRef, bool)> valueOf)
+EditBuilder::EditBuilder(OpBuilder &builder, PlanOp plan, Block *function,
+                         std::function<Value(StringRef, bool)> valueOf)
     : b(builder), plan(plan), function(function), valueOf(std::move(valueOf)) {
   for (PlanBufferOp op : plan.getBody().getOps<PlanBufferOp>())
     declared[op.getBuffer()] = op.getType();
@@ -85,7 +88,8 @@ EditBuilder::Source EditBuilder::source(PlanEditOp edit, SmallVectorImpl<Value> 
     }
     if (spec.contains("squeeze_seq")) {
       auto type = cast<RankedTensorType>(result.value.getType());
-      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+      SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)),
+          sizes;
       SmallVector<int64_t> shape;
       for (int64_t axis = 0; axis < type.getRank(); ++axis) {
         if (axis == 1) {
@@ -101,8 +105,8 @@ EditBuilder::Source EditBuilder::source(PlanEditOp edit, SmallVectorImpl<Value> 
           sizes.push_back(b.getIndexAttr(type.getDimSize(axis)));
         }
       }
-      auto op = tensor::ExtractSliceOp::create(b, edit.getLoc(), RankedTensorType::get(shape, type.getElementType()), result.value, offsets, sizes,
-                                               strides);
+      auto op = tensor::ExtractSliceOp::create(b, edit.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+                                               result.value, offsets, sizes, strides);
       copyBlockIndex(owner, op);
       result.value = op;
     }
@@ -145,7 +149,8 @@ Value EditBuilder::apply(PlanEditOp edit, Value value, const EditSite &site) {
     Source d = source(edit, sourceTables, site.like);
     if (!d.value)
       return {};
-    made = ProjectOutOp::create(b, loc, value, axes, values, d.axes, d.value, sourceTables, site.offset, entry, site.causal);
+    made = ProjectOutOp::create(b, loc, value, axes, values, d.axes, d.value, sourceTables, site.offset, entry,
+                                site.causal);
   } else {
     return elementwise(edit, value, site);
   }
@@ -181,8 +186,9 @@ Value EditBuilder::elementwise(PlanEditOp edit, Value value, const EditSite &sit
     for (Attribute number : numbers)
       takeNumber(buffer(cast<StringAttr>(number).getValue()));
 
-  auto op = EditOp::create(b, loc, value.getType(), value, b.getDenseI64ArrayAttr(axes), values, b.getArrayAttr(sourceAxes), sources, sourceTables,
-                           site.offset, b.getI64IntegerAttr(edit.getEntry()), site.causal ? b.getUnitAttr() : UnitAttr());
+  auto op = EditOp::create(b, loc, value.getType(), value, b.getDenseI64ArrayAttr(axes), values,
+                           b.getArrayAttr(sourceAxes), sources, sourceTables, site.offset,
+                           b.getI64IntegerAttr(edit.getEntry()), site.causal ? b.getUnitAttr() : UnitAttr());
   copyBlockIndex(site.like, op);
   OpBuilder::InsertionGuard guard(b);
   bool floats = isa<FloatType>(element);
@@ -227,7 +233,7 @@ Value EditBuilder::elementwise(PlanEditOp edit, Value value, const EditSite &sit
     y = v;
     for (Attribute bound : edit.getBoundsAttr())
       y = cast<StringAttr>(bound).getValue() == "min" ? Value(arith::MaximumFOp::create(b, loc, y, number()))
-                                                       : Value(arith::MinimumFOp::create(b, loc, y, number()));
+                                                      : Value(arith::MinimumFOp::create(b, loc, y, number()));
   } else if (kind == "lerp") {
     Value difference = arith::SubFOp::create(b, loc, x, v);
     y = add(v, mul(number(), difference));

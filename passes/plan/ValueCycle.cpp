@@ -101,7 +101,8 @@ LogicalResult reportCycle(func::FuncOp function, PlanOp plan) {
       names.push_back(point.getAt());
   }
   PlanEditOp edit = closing ? editOfEntry(plan, entryOf(closing)) : PlanEditOp();
-  auto error = (edit ? edit.emitError() : function.emitError()) << "NNT0805: the edit's source depends on what it edits";
+  auto error = (edit ? edit.emitError() : function.emitError())
+               << "NNT0805: the edit's source depends on what it edits";
   if (edit)
     error << " ('" << edit.getAt() << "')";
   if (!names.empty()) {

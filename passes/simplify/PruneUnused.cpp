@@ -25,9 +25,10 @@ struct DropUnusedStates : OpRewritePattern<hybrid::DeltaRuleOp> {
     if (!dropStates && !dropBefore)
       return failure();
     auto kept = hybrid::DeltaRuleOp::create(
-        rewriter, op.getLoc(), op.getResult().getType(), op.getStateOut().getType(), op.getStates() && !dropStates ? op.getStates().getType() : Type(),
-        op.getStatesBefore() && !dropBefore ? op.getStatesBefore().getType() : Type(), op.getQueries(), op.getKeys(), op.getValues(), op.getDecays(),
-        op.getBetas(), op.getState(), op.getLengths());
+        rewriter, op.getLoc(), op.getResult().getType(), op.getStateOut().getType(),
+        op.getStates() && !dropStates ? op.getStates().getType() : Type(),
+        op.getStatesBefore() && !dropBefore ? op.getStatesBefore().getType() : Type(), op.getQueries(), op.getKeys(),
+        op.getValues(), op.getDecays(), op.getBetas(), op.getState(), op.getLengths());
     kept->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     if (!op.getOnState().empty())
       rewriter.inlineRegionBefore(op.getOnState(), kept.getOnState(), kept.getOnState().end());

@@ -73,7 +73,10 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
     auto entry = cast<DictionaryAttr>(attr);
     StringRef kind = entry.getAs<StringAttr>("kind").getValue();
     SlotSpec slot;
-    slot.kind = kind == "input" ? SlotKind::input : kind == "weight" ? SlotKind::weight : kind == "buffer" ? SlotKind::buffer : SlotKind::output;
+    slot.kind = kind == "input"    ? SlotKind::input
+                : kind == "weight" ? SlotKind::weight
+                : kind == "buffer" ? SlotKind::buffer
+                                   : SlotKind::output;
     slot.name = entry.getAs<StringAttr>("name").getValue().str();
     auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
     slot.dtype = dtypeOf(type.getElementType());
@@ -117,9 +120,12 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
     Stage stage;
     void (*populate)(OpPassManager &);
     double share; ///< of the whole time, for progress
-  } steps[] = {{Stage::plan, populatePlanPipeline, 0.05},           {Stage::checked, populateCheckedPipeline, 0.05},
-               {Stage::simplified, populateSimplifiedPipeline, 0.08}, {Stage::kernels, populateKernelsPipeline, 0.12},
-               {Stage::bufferized, populateBufferizedStagePipeline, 0.4}, {Stage::llvm, populateLlvmStagePipeline, 0.5}};
+  } steps[] = {{Stage::plan, populatePlanPipeline, 0.05},
+               {Stage::checked, populateCheckedPipeline, 0.05},
+               {Stage::simplified, populateSimplifiedPipeline, 0.08},
+               {Stage::kernels, populateKernelsPipeline, 0.12},
+               {Stage::bufferized, populateBufferizedStagePipeline, 0.4},
+               {Stage::llvm, populateLlvmStagePipeline, 0.5}};
   const Tier *tier = tierByName(request.tier.empty() ? hostTier() : request.tier);
   if (!tier) {
     diags.error("NNT1103", {}, "unknown instruction tier \"" + request.tier + "\"");

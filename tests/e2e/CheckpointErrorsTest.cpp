@@ -66,7 +66,8 @@ void expectError(const TemporaryFolder &folder, const std::string &code, const s
   CHECK(text(diags).find(part) != std::string::npos);
 
   const std::string out = folder.path("out.safetensors");
-  const Command command = nnterpTool({"run", setup.checkpoint, "--ids", "1,2,3", "--tap", "layers[0].layer_output", "--out", out});
+  const Command command =
+      nnterpTool({"run", setup.checkpoint, "--ids", "1,2,3", "--tap", "layers[0].layer_output", "--out", out});
   INFO(command.err);
   CHECK(command.status == 1);
   CHECK(command.out.empty());
@@ -122,7 +123,8 @@ TEST_CASE("overlapping offsets are an error and leave no output", "[checkpoint]"
   std::string entry = weights.entry(someKey);
   const size_t at = entry.find("\"data_offsets\":[") + 16;
   const size_t comma = entry.find(',', at), end = entry.find(']', at);
-  const int64_t begin = std::stoll(entry.substr(at, comma - at)), stop = std::stoll(entry.substr(comma + 1, end - comma - 1));
+  const int64_t begin = std::stoll(entry.substr(at, comma - at)),
+                stop = std::stoll(entry.substr(comma + 1, end - comma - 1));
   const int64_t shift = begin >= 4 ? -4 : 4;
   std::string moved = entry;
   moved.replace(at, end - at, std::to_string(begin + shift) + "," + std::to_string(stop + shift));
@@ -161,8 +163,9 @@ TEST_CASE("an index that names an absent shard is an error and leaves no output"
   TemporaryFolder folder;
   copyConfig(folder);
   folder.write("first.safetensors", Weights::read().bytes());
-  folder.write("model.safetensors.index.json",
-               R"({"metadata": {"total_size": 1}, "weight_map": {"lm_head.weight": "first.safetensors", "model.norm.weight": "second.safetensors"}})");
+  folder.write(
+      "model.safetensors.index.json",
+      R"({"metadata": {"total_size": 1}, "weight_map": {"lm_head.weight": "first.safetensors", "model.norm.weight": "second.safetensors"}})");
   expectError(folder, "NNT0305", "second.safetensors");
 }
 

@@ -24,7 +24,8 @@ std::string text(const Diagnostics &diags) {
 std::vector<GoldenCase> goldenCases() {
   std::vector<GoldenCase> cases;
   const char *elsewhere = std::getenv("NNTERP_CASES"); // cases made by hand, for example random ones
-  for (const auto &entry : std::filesystem::directory_iterator(elsewhere ? elsewhere : std::string(NNTERP_TEST_DATA) + "/cases")) {
+  for (const auto &entry :
+       std::filesystem::directory_iterator(elsewhere ? elsewhere : std::string(NNTERP_TEST_DATA) + "/cases")) {
     Diagnostics diags;
     std::optional<Json> json = readJsonFile(entry.path() / "case.json", diags);
     if (!json)
@@ -71,7 +72,8 @@ Distance judge(const Tensor &ours, const Tensor &golden, double noiseMax, double
   if (golden.dtype == DType::i64) {
     for (int64_t i = 0; i < n; ++i)
       if (ours.at(i) != golden.at(i))
-        violate("element " + std::to_string(i) + " is " + std::to_string(ours.at(i)) + ", expected " + std::to_string(golden.at(i)));
+        violate("element " + std::to_string(i) + " is " + std::to_string(ours.at(i)) + ", expected " +
+                std::to_string(golden.at(i)));
     return d;
   }
   auto masked = [](double x) { return std::abs(x) > 1e30; };
@@ -84,13 +86,15 @@ Distance judge(const Tensor &ours, const Tensor &golden, double noiseMax, double
     double x = ours.at(i), y = golden.at(i);
     if (masked(y) || masked(x)) {
       if (!(masked(x) && masked(y) && (x < 0) == (y < 0)))
-        violate("element " + std::to_string(i) + ": one of " + std::to_string(x) + " and " + std::to_string(y) + " is a mask value");
+        violate("element " + std::to_string(i) + ": one of " + std::to_string(x) + " and " + std::to_string(y) +
+                " is a mask value");
       continue;
     }
     ++counted;
     sum += (x - y) * (x - y);
     if (!bfloat16 && !(std::abs(x - y) <= limit))
-      violate("element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y) + " within " + std::to_string(limit));
+      violate("element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y) +
+              " within " + std::to_string(limit));
   }
   d.rms = counted ? std::sqrt(sum / double(counted)) : 0;
   if (bfloat16 && !(d.rms <= 1.5 * noiseRms + 2e-6 * largest))

@@ -55,16 +55,17 @@ TEST_CASE("golden cases", "[goldens]") {
         INFO(entry.key);
         REQUIRE(outputs.count(entry.key) == 1);
         const Json *pair = noise->find(entry.key);
-        Distance d = judge(outputs.at(entry.key), *expected->tensor(entry.key), pair ? pair->array[0].number : 0, pair ? pair->array[1].number : 0,
-                           golden.dtype == "bfloat16");
+        Distance d = judge(outputs.at(entry.key), *expected->tensor(entry.key), pair ? pair->array[0].number : 0,
+                           pair ? pair->array[1].number : 0, golden.dtype == "bfloat16");
         INFO(d.why);
         CHECK(d.within);
         if (d.ratio > 0)
           ratios.push_back(d.ratio);
       }
       if (!ratios.empty())
-        std::printf("%-32s ratio to the reference's rms: median %.3f, worst %.3f over %zu tensors\n", golden.name.c_str(), median(ratios),
-                    *std::max_element(ratios.begin(), ratios.end()), ratios.size());
+        std::printf("%-32s ratio to the reference's rms: median %.3f, worst %.3f over %zu tensors\n",
+                    golden.name.c_str(), median(ratios), *std::max_element(ratios.begin(), ratios.end()),
+                    ratios.size());
     }
   }
 }

@@ -101,10 +101,12 @@ TEST_CASE("a block is (layer_input + attention_output) + mlp_output, and layer_m
   onEveryModel([](const Everything &v) {
     for (int64_t i = 0; i < v.config.numLayers; ++i) {
       INFO("block " << i);
-      const Tensor &x = v(i, "layer_input"), &m = v(i, v.config.isFull(i) ? "self_attn.attention_output" : "linear_attn.attention_output");
+      const Tensor &x = v(i, "layer_input"),
+                   &m = v(i, v.config.isFull(i) ? "self_attn.attention_output" : "linear_attn.attention_output");
       const Tensor &mid = v(i, "layer_mid"), &mlp = v(i, "mlp.mlp_output");
       CHECK(differing(mid, [&](int64_t k) { return v.rounded(f(x, k) + f(m, k)); }) == 0);
-      CHECK(differing(v(i, "layer_output"), [&](int64_t k) { return v.rounded(v.rounded(f(x, k) + f(m, k)) + f(mlp, k)); }) == 0);
+      CHECK(differing(v(i, "layer_output"),
+                      [&](int64_t k) { return v.rounded(v.rounded(f(x, k) + f(m, k)) + f(mlp, k)); }) == 0);
     }
   });
 }
@@ -136,7 +138,8 @@ TEST_CASE("points with nothing between them hold the same bytes", "[identities]"
         same("attention_norm_output", "self_attn.k_proj.input");
         same("attention_norm_output", "self_attn.v_proj.input");
         same("self_attn.k_proj.output", "self_attn.k_norm.input");
-        same("self_attn.attention_premix", "self_attn.o_proj.input"); // heads side by side are the projection's channels
+        same("self_attn.attention_premix",
+             "self_attn.o_proj.input"); // heads side by side are the projection's channels
         same("self_attn.attention_keys", "self_attn.past_keys");
         same("self_attn.attention_values", "self_attn.past_values");
       } else {
@@ -168,7 +171,8 @@ TEST_CASE("rotary embeddings leave what stands behind the rotated dims untouched
           for (int64_t h = 0; h < heads; ++h)
             for (int64_t s = 0; s < S; ++s)
               for (int64_t d = 0; d < D; ++d)
-                (d < R ? changed : different) += q.at(((b * heads + h) * S + s) * D + d) != n.at(((b * S + s) * heads + h) * D + d);
+                (d < R ? changed : different) +=
+                    q.at(((b * heads + h) * S + s) * D + d) != n.at(((b * S + s) * heads + h) * D + d);
         CHECK(different == 0);
         CHECK(changed > 0);
       }
@@ -181,7 +185,8 @@ TEST_CASE("routed and shared output add up to the mixture's, and slots to the ro
     const int64_t K = v.config.expertsPerToken, C = v.config.hiddenSize;
     for (int64_t i = 0; i < v.config.numLayers; ++i) {
       INFO("block " << i);
-      const Tensor &routed = v(i, "mlp.routed_output"), &shared = v(i, "mlp.shared_expert_output"), &slots = v(i, "mlp.expert_outputs");
+      const Tensor &routed = v(i, "mlp.routed_output"), &shared = v(i, "mlp.shared_expert_output"),
+                   &slots = v(i, "mlp.expert_outputs");
       CHECK(differing(v(i, "mlp.mlp_output"), [&](int64_t k) { return v.rounded(f(routed, k) + f(shared, k)); }) == 0);
       CHECK(differing(routed, [&](int64_t k) {
               float sum = 0;
@@ -189,8 +194,10 @@ TEST_CASE("routed and shared output add up to the mixture's, and slots to the ro
                 sum += f(slots, (k / C * K + slot) * C + k % C);
               return v.rounded(sum);
             }) == 0);
-      const Tensor &activation = v(i, "mlp.shared_experts.mlp_activation"), &up = v(i, "mlp.shared_experts.up_proj.output");
-      CHECK(differing(v(i, "mlp.shared_experts.mlp_neurons"), [&](int64_t k) { return v.rounded(f(activation, k) * f(up, k)); }) == 0);
+      const Tensor &activation = v(i, "mlp.shared_experts.mlp_activation"),
+                   &up = v(i, "mlp.shared_experts.up_proj.output");
+      CHECK(differing(v(i, "mlp.shared_experts.mlp_neurons"),
+                      [&](int64_t k) { return v.rounded(f(activation, k) * f(up, k)); }) == 0);
     }
   });
 }
@@ -211,14 +218,16 @@ TEST_CASE("expert weights are the chosen probabilities, renormalised", "[identit
           const int64_t t = b * 7 + s;
           std::vector<int64_t> order(static_cast<size_t>(E));
           std::iota(order.begin(), order.end(), 0);
-          std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) { return p[size_t(t * E + x)] > p[size_t(t * E + y)]; });
+          std::stable_sort(order.begin(), order.end(),
+                           [&](int64_t x, int64_t y) { return p[size_t(t * E + x)] > p[size_t(t * E + y)]; });
           double chosen = 0, sum = 0;
           for (int64_t k = 0; k < K; ++k)
             chosen += p[size_t(t * E + order[size_t(k)])];
           for (int64_t k = 0; k < K; ++k) {
             wrongOrder += int64_t(indices.at(t * K + k)) != order[size_t(k)];
             sum += weights.at(t * K + k);
-            worstWeight = std::max(worstWeight, std::abs(weights.at(t * K + k) - p[size_t(t * E + order[size_t(k)])] / chosen));
+            worstWeight =
+                std::max(worstWeight, std::abs(weights.at(t * K + k) - p[size_t(t * E + order[size_t(k)])] / chosen));
           }
           worstSum = std::max(worstSum, std::abs(sum - 1));
         }
@@ -235,14 +244,16 @@ TEST_CASE("attention probabilities are the softmax of the scores, and later keys
       if (!v.config.isFull(i))
         continue;
       INFO("block " << i);
-      const Tensor &scores = v(i, "self_attn.attention_scores"), &probabilities = v(i, "self_attn.attention_probabilities");
+      const Tensor &scores = v(i, "self_attn.attention_scores"),
+                   &probabilities = v(i, "self_attn.attention_probabilities");
       // A pad's score is 0 in the output, so the short row's softmax is taken over its own keys.
       const int64_t N = v.config.numHeads, S = 7;
       double worst = 0;
       int64_t later = 0;
       for (int64_t b = 0; b < 2; ++b) {
         const int64_t length = b == 0 ? 5 : 7;
-        const Tensor own = rowAlone(scores, Layout::Pattern, b, length), p = rowAlone(probabilities, Layout::Pattern, b, length);
+        const Tensor own = rowAlone(scores, Layout::Pattern, b, length),
+                     p = rowAlone(probabilities, Layout::Pattern, b, length);
         REQUIRE(own.shape == Shape{1, N, length, length});
         const std::vector<double> expected = softmax(own);
         for (int64_t k = 0; k < elementCount(own.shape); ++k) {
@@ -257,7 +268,8 @@ TEST_CASE("attention probabilities are the softmax of the scores, and later keys
   });
 }
 
-TEST_CASE("the heads of a DeltaNet block: copies of key heads, the last state, the convolution's memory", "[identities]") {
+TEST_CASE("the heads of a DeltaNet block: copies of key heads, the last state, the convolution's memory",
+          "[identities]") {
   onEveryModel([](const Everything &v) {
     const ModelConfig &c = v.config;
     const int64_t H = c.linearValueHeads, repeat = H / c.linearKeyHeads, DK = c.linearKeyDim, S = 7;
@@ -275,11 +287,14 @@ TEST_CASE("the heads of a DeltaNet block: copies of key heads, the last state, t
       REQUIRE(states.dtype == DType::f32);
       const int64_t size = elementCount(last.shape) / 2;
       for (int64_t b = 0; b < 2; ++b)
-        CHECK(std::memcmp(states.as<float>() + ((b * S) + S - 1) * size, last.as<float>() + b * size, size_t(size) * 4) == 0);
+        CHECK(std::memcmp(states.as<float>() + ((b * S) + S - 1) * size, last.as<float>() + b * size,
+                          size_t(size) * 4) == 0);
       const Tensor &qkv = v(i, "linear_attn.in_proj_qkv.output"), &memory = v(i, "linear_attn.conv_state");
       const int64_t CD = c.convChannels(), KW = c.convKernel;
       REQUIRE(memory.shape == Shape{2, CD, KW});
-      CHECK(differing(memory, [&](int64_t k) { return f(qkv, (k / (CD * KW) * S + S - KW + k % KW) * CD + k / KW % CD); }) == 0);
+      CHECK(differing(memory, [&](int64_t k) {
+              return f(qkv, (k / (CD * KW) * S + S - KW + k % KW) * CD + k / KW % CD);
+            }) == 0);
       CHECK(differing(v(i, "linear_attn.state_input"), [](int64_t) { return 0.0f; }) == 0);
     }
   });
@@ -302,7 +317,8 @@ namespace {
 
 /// The sigmoid of a gate as the model itself has it: what comes out when 1 goes in. It must be the sigmoid, and the
 /// product with it must be exact.
-void checkGate(const Everything &v, const Tensor &gate, const Tensor &sigmoid, const Tensor &in, const Tensor &out, int64_t group) {
+void checkGate(const Everything &v, const Tensor &gate, const Tensor &sigmoid, const Tensor &in, const Tensor &out,
+               int64_t group) {
   double worst = 0;
   for (int64_t k = 0; k < elementCount(sigmoid.shape); ++k)
     if (sigmoid.at(k) != 0) // pads
@@ -336,6 +352,7 @@ TEST_CASE("shared_expert_output is the shared expert times the sigmoid of its ga
   onEveryModel([](const Everything &v) {
     const std::string prefix = "layers[1].mlp.", tap = prefix + "shared_expert_output";
     const Tensor sigmoid = edited(v, prefix + "shared_experts.mlp_output", tap).at(tap);
-    checkGate(v, v(1, "mlp.shared_expert_gate.output"), sigmoid, v(1, "mlp.shared_experts.mlp_output"), v(tap), v.config.hiddenSize);
+    checkGate(v, v(1, "mlp.shared_expert_gate.output"), sigmoid, v(1, "mlp.shared_experts.mlp_output"), v(tap),
+              v.config.hiddenSize);
   });
 }

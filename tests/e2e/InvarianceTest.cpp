@@ -44,7 +44,8 @@ std::string editedPlan(const std::string &checkpoint, const std::vector<std::str
   std::string names;
   for (const std::string &tap : taps)
     names += (names.empty() ? "\"" : ", \"") + tap + "\"";
-  return R"({"nnterp_plan": 1, "values": {"v": {"data": [)" + v + "]}}, \"edits\": [" + edits + "], \"taps\": [" + names + "]}";
+  return R"({"nnterp_plan": 1, "values": {"v": {"data": [)" + v + "]}}, \"edits\": [" + edits + "], \"taps\": [" +
+         names + "]}";
 }
 
 /// Every row of `setup`, alone and in the batch with more pads, against its place in the batch.
@@ -117,7 +118,8 @@ TEST_CASE("edits too act on a row as if it were alone", "[invariance]") {
 
 TEST_CASE("the same run twice writes the same bytes", "[invariance]") {
   onModels({"tiny-text"}, [](Setup setup) {
-    for (const std::string &plan : {tapPlan(everyName(setup.checkpoint)), editedPlan(setup.checkpoint, everyName(setup.checkpoint))}) {
+    for (const std::string &plan :
+         {tapPlan(everyName(setup.checkpoint)), editedPlan(setup.checkpoint, everyName(setup.checkpoint))}) {
       setup.plan = plan;
       TemporaryFolder folder;
       Diagnostics diags;

@@ -54,11 +54,13 @@ TEST_CASE("NNT0806: edits that reach no output, all in one go", "[plan-errors]")
 
 TEST_CASE("NNT0806: a dead edit is found by a run too, and leaves no output", "[plan-errors]") {
   TemporaryFolder folder;
-  const Command command = nnterpTool({"run", checkpointPath("tiny-text"), "--ids", "1,2,3", "--tap", "layers[3].layer_output", "--edit",
-                                      "layers[6].mlp.mlp_output zero", "--out", folder.path("out.safetensors")});
+  const Command command =
+      nnterpTool({"run", checkpointPath("tiny-text"), "--ids", "1,2,3", "--tap", "layers[3].layer_output", "--edit",
+                  "layers[6].mlp.mlp_output zero", "--out", folder.path("out.safetensors")});
   CHECK(command.status == 1);
-  CHECK(command.err == "--edit:1:1: error NNT0806: the edit at 'layers[6].mlp.mlp_output' reaches no output of this run\n"
-                       "  --edit:1:1: note: tap a value that depends on it, such as 'logits' or the value itself\n");
+  CHECK(command.err ==
+        "--edit:1:1: error NNT0806: the edit at 'layers[6].mlp.mlp_output' reaches no output of this run\n"
+        "  --edit:1:1: note: tap a value that depends on it, such as 'logits' or the value itself\n");
   CHECK_FALSE(std::filesystem::exists(folder.path("out.safetensors")));
 }
 
@@ -70,10 +72,15 @@ TEST_CASE("an edit at several blocks is alive if one of them reaches an output",
 }
 
 TEST_CASE("an edit reaches an output through the source of another", "[plan-errors]") {
-  const std::string head = R"({"nnterp_plan": 1, "edits": [{"at": "layers[1].linear_attn.state_output", "do": {"scale": 2}})";
+  const std::string head =
+      R"({"nnterp_plan": 1, "edits": [{"at": "layers[1].linear_attn.state_output", "do": {"scale": 2}})";
   CHECK(check(head + R"(], "taps": ["logits"]})").status == 1);
-  CHECK(check(head + R"(, {"at": "layers[2].linear_attn.state_input", "do": {"replace": {"at": "layers[1].linear_attn.state_output"}}}],
-                "taps": ["logits"]})").status == 0);
+  CHECK(
+      check(
+          head +
+          R"(, {"at": "layers[2].linear_attn.state_input", "do": {"replace": {"at": "layers[1].linear_attn.state_output"}}}],
+                "taps": ["logits"]})")
+          .status == 0);
 }
 
 TEST_CASE("NNT0805: a source that depends on what it edits", "[plan-errors]") {
@@ -86,7 +93,8 @@ TEST_CASE("NNT0805: a source that depends on what it edits", "[plan-errors]") {
   CHECK(command.status == 1);
   CHECK(command.err ==
         "plan.json:3:3: error NNT0805: the edit's source depends on what it edits ('layers[1].layer_output')\n"
-        "  plan.json:3:3: note: values on the cycle: layers[2].layer_input -> layers[2].layer_mid -> layers[2].layer_output -> "
+        "  plan.json:3:3: note: values on the cycle: layers[2].layer_input -> layers[2].layer_mid -> "
+        "layers[2].layer_output -> "
         "layers[2].layer_input\n");
 }
 
@@ -111,8 +119,8 @@ TEST_CASE("NNT1018: a direction that is zero at some token", "[plan-errors]") {
 )";
   Diagnostics diags;
   CHECK_FALSE(tryRun(setup, diags));
-  CHECK(text(diags) ==
-        "plan.json:4:39: error NNT1018: the direction to project out is zero at some token; expected a vector of positive length\n");
+  CHECK(text(diags) == "plan.json:4:39: error NNT1018: the direction to project out is zero at some token; expected a "
+                       "vector of positive length\n");
 }
 
 TEST_CASE("a direction that is zero outside the edit's selection is no error", "[plan-errors]") {
@@ -145,10 +153,13 @@ TEST_CASE("what depends on lengths is refused before anything is compiled or com
 )";
   const std::string errors = refused(plan, {{1, 2, 3, 4, 5}, {1, 2, 3}});
   CHECK(errors ==
-        "plan.json:3:54: error NNT0702: row 1: index 4 is outside \"seq\" of layers[0].layer_output, which has 3 tokens in this row\n"
+        "plan.json:3:54: error NNT0702: row 1: index 4 is outside \"seq\" of layers[0].layer_output, which has 3 "
+        "tokens in this row\n"
         "plan.json:4:46: error NNT0703: this edit of layers[1].layer_output selects nothing in any row of this run\n"
-        "plan.json:6:18: error NNT0709: row 0: the source has 3 positions on \"seq\", the region has 2 on \"seq\"; as many or one would fit\n"
-        "plan.json:7:54: error NNT0702: row 0: index 9 is outside \"seq\" of layers[3].layer_output, which has 5 tokens in this row\n");
+        "plan.json:6:18: error NNT0709: row 0: the source has 3 positions on \"seq\", the region has 2 on \"seq\"; as "
+        "many or one would fit\n"
+        "plan.json:7:54: error NNT0702: row 0: index 9 is outside \"seq\" of layers[3].layer_output, which has 5 "
+        "tokens in this row\n");
 }
 
 TEST_CASE("a conflict that only lengths decide is refused before anything is compiled or computed", "[plan-errors]") {

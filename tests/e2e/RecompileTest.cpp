@@ -38,9 +38,12 @@ const Change changes[] = {
     {"indices per row", "[[0, 2]]", "[[3, 1]]"},
     {"where a source is read", "\"seq\": 0}}}", "\"seq\": 3}}}"},
     {"the heads a source is read from", "\"heads\": [4]", "\"heads\": [5]"},
-    {"the experts of drop", "\"drop\": {\"experts\": [0, 1, 2, 3]", "\"drop\": {\"experts\": [4, 5, 6, 7, 8, 9, 10, 11]"},
-    {"the experts of drop_renorm", "\"drop_renorm\": {\"experts\": [0, 1, 2, 3]", "\"drop_renorm\": {\"experts\": [4, 5, 6, 7, 8, 9]"},
-    {"the experts of reroute", "\"reroute\": {\"experts\": [0, 1, 2, 3]", "\"reroute\": {\"experts\": [4, 5, 6, 7, 8, 9]"},
+    {"the experts of drop", "\"drop\": {\"experts\": [0, 1, 2, 3]",
+     "\"drop\": {\"experts\": [4, 5, 6, 7, 8, 9, 10, 11]"},
+    {"the experts of drop_renorm", "\"drop_renorm\": {\"experts\": [0, 1, 2, 3]",
+     "\"drop_renorm\": {\"experts\": [4, 5, 6, 7, 8, 9]"},
+    {"the experts of reroute", "\"reroute\": {\"experts\": [0, 1, 2, 3]",
+     "\"reroute\": {\"experts\": [4, 5, 6, 7, 8, 9]"},
     {"the experts of force", "\"force\": {\"experts\": [9, 2]", "\"force\": {\"experts\": [7]"},
     {"the expert at a slot", "\"fill\": 3}", "\"fill\": 5}"},
     {"the tokens of a tap", "\"seq\": [0, 2]}, \"as\"", "\"seq\": [3, 1, 2]}, \"as\""},
@@ -151,7 +154,8 @@ TEST_CASE("another structure compiles", "[recompile]") {
       {"another shape of a value", "[1, 2, 3, 4, 5, 6]", "[2]"},
       {"another point edited", ".betas", ".decays"},
       {"another tap", "layers[0].layer_mid", "layers[0].linear_attn.attention_output"},
-      {"a tap before the edits", "\"layers[0].layer_mid\"", "\"layers[0].layer_mid\", {\"at\": \"layers[0].linear_attn.betas\", \"when\": \"before\"}"},
+      {"a tap before the edits", "\"layers[0].layer_mid\"",
+       "\"layers[0].layer_mid\", {\"at\": \"layers[0].linear_attn.betas\", \"when\": \"before\"}"},
   };
   for (const Change &change : structures) {
     INFO(change.what);

@@ -25,9 +25,12 @@ TEST_CASE("a value may come from a later block that does not depend on the edit"
 }
 
 TEST_CASE("a part of an earlier block's value replaces a part of a later one's", "[sources]") {
-  const std::string from = "layers[1].linear_attn.attention_head_outputs", to = "layers[6].linear_attn.attention_head_outputs";
-  const Outputs out = outputsOf(R"({"at": ")" + to + R"(", "select": {"heads": 0}, "do": {"replace": {"at": ")" + from + R"(", "select": {"heads": 4}}}})",
-                                R"({"at": ")" + to + R"(", "select": {"heads": 0}, "as": "to"}, {"at": ")" + from + R"(", "select": {"heads": 4}, "as": "from"})");
+  const std::string from = "layers[1].linear_attn.attention_head_outputs",
+                    to = "layers[6].linear_attn.attention_head_outputs";
+  const Outputs out = outputsOf(R"({"at": ")" + to + R"(", "select": {"heads": 0}, "do": {"replace": {"at": ")" + from +
+                                    R"(", "select": {"heads": 4}}}})",
+                                R"({"at": ")" + to + R"(", "select": {"heads": 0}, "as": "to"}, {"at": ")" + from +
+                                    R"(", "select": {"heads": 4}, "as": "from"})");
   CHECK(sameBits(out.at("to"), out.at("from")));
 }
 

@@ -66,6 +66,7 @@ TEST_CASE("a batch of texts gives each text its own probabilities", "[toy]") {
     options.inputs = {prompts[b]};
     std::optional<RunResult> alone = runModel(options, diags);
     REQUIRE(alone);
-    CHECK(sameBits(rowAlone(together, Layout::NextTokenProbs, int64_t(b), 0), outputsOf(*alone).at("next_token_probs")));
+    CHECK(
+        sameBits(rowAlone(together, Layout::NextTokenProbs, int64_t(b), 0), outputsOf(*alone).at("next_token_probs")));
   }
 }

@@ -23,6 +23,6 @@ int main(int argc, char **argv) {
   std::vector<char *> pointers;
   for (std::string &arg : args)
     pointers.push_back(arg.data());
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(int(pointers.size()), pointers.data(), "nnterp-opt: graphs, plans and passes of nnterp\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(int(pointers.size()), pointers.data(),
+                                                  "nnterp-opt: graphs, plans and passes of nnterp\n", registry));
 }

@@ -71,8 +71,10 @@ CLI::App *CommandLine::command(const char *name, const char *what, const char *e
 }
 
 CLI::Option *CommandLine::checkpoint(CLI::App *command, std::string &value) {
-  return command->add_option("CKPT", value, "Folder with config.json and weights")->type_name("")->required()->check(
-      [](const std::string &path) { return path.empty() ? "the path of the checkpoint is empty" : ""; }, "");
+  return command->add_option("CKPT", value, "Folder with config.json and weights")
+      ->type_name("")
+      ->required()
+      ->check([](const std::string &path) { return path.empty() ? "the path of the checkpoint is empty" : ""; }, "");
 }
 
 /// One value for each time a flag is given; a value may hold commas and brackets.
