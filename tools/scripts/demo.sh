@@ -2,7 +2,7 @@
 # Sets up, then shows the main job on the embedded checkpoint: who receives the gift, and where the model keeps the giver.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-tools/scripts/setup.sh release
+tools/scripts/setup.sh release nnterp nnterp_compiler nnterp-opt nnterp-lsp-server
 
 checkpoint=tests/data/checkpoints/toy
 plan=tests/data/plans/patch-giver.json

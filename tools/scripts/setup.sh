@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what nnterp-opt needs on Debian 12 and builds it into build/. Run again at will: what is there stays.
-#   setup.sh [PRESET]      release (default) or sanitizer
+#   setup.sh [PRESET] [TARGET...]      release (default) or sanitizer; without targets: everything
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
+targets=("${@:2}")
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 
@@ -32,4 +33,4 @@ fi
 
 say "Building (preset $preset)"
 cmake --preset "$preset" >/dev/null
-cmake --build --preset "$preset"
+cmake --build --preset "$preset" ${targets[@]:+--target "${targets[@]}"}
