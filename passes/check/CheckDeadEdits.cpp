@@ -2,6 +2,7 @@
 #include "passes/Passes.h"
 
 #include "dialect/Nnterp/Nnterp.h"
+#include "passes/Producers.h"
 #include "passes/plan/ValueCycle.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,12 +28,8 @@ llvm::DenseSet<Operation *> needed(Block &block) {
     Operation *op = work.pop_back_val();
     if (!live.insert(op).second)
       continue;
-    op->walk([&](Operation *nested) {
-      for (Value v : nested->getOperands())
-        if (Operation *def = v.getDefiningOp())
-          if (Operation *ancestor = block.findAncestorOpInBlock(*def))
-            work.push_back(ancestor);
-    });
+    for (Operation *producer : producersOf(op, block))
+      work.push_back(producer);
   }
   return live;
 }

@@ -189,7 +189,7 @@ private:
     std::string name = index < 0 ? "before" : isBlock(index) ? "block" + std::to_string(index) : "behind";
     auto function = func::FuncOp::create(b, main.getLoc(), name, b.getFunctionType(argTypes, resultTypes));
     function.setPrivate();
-    SmallVector<int64_t> site = fill(function, ops, uses, results, stores);
+    SmallVector<int64_t> site = fill(function, ops, own, uses, results, stores);
 
     Outlined *shared = nullptr;
     for (Outlined &other : functions)
@@ -220,8 +220,8 @@ private:
   }
 
   /// Writes the function's body; returns the slots of its parameters at this site.
-  SmallVector<int64_t> fill(func::FuncOp function, ArrayRef<Operation *> ops, Uses &uses, ArrayRef<Value> results,
-                            ArrayRef<std::pair<Value, StringAttr>> stores) {
+  SmallVector<int64_t> fill(func::FuncOp function, ArrayRef<Operation *> ops, const llvm::DenseSet<Operation *> &own,
+                            Uses &uses, ArrayRef<Value> results, ArrayRef<std::pair<Value, StringAttr>> stores) {
     OpBuilder::InsertionGuard guard(b);
     Block *body = function.addEntryBlock();
     b.setInsertionPointToStart(body);
@@ -254,7 +254,7 @@ private:
     for (Operation *op : uses.readInPlace)
       clone(op);
     for (Operation *op : ops) {
-      bool elsewhere = isReadInPlace(op) && !usedHere(op, ops);
+      bool elsewhere = isReadInPlace(op) && !usedHere(op, own);
       if (!elsewhere)
         clone(op);
     }
@@ -276,8 +276,7 @@ private:
   }
 
   /// Whether an op that is read in place serves its own segment or an output.
-  bool usedHere(Operation *op, ArrayRef<Operation *> ops) {
-    llvm::DenseSet<Operation *> own(ops.begin(), ops.end());
+  bool usedHere(Operation *op, const llvm::DenseSet<Operation *> &own) {
     return llvm::any_of(op->getUsers(), [&](Operation *user) {
       Operation *ancestor = main.getBody().front().findAncestorOpInBlock(*user);
       return own.contains(ancestor) || ancestor == main.getBody().front().getTerminator();

@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace nnterp {
 
-double lowestFinite(Type type) {
+/// The lowest finite value of a float type.
+static double lowestFinite(Type type) {
   return APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(), /*Negative=*/true).convertToDouble();
 }
 

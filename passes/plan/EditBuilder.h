@@ -51,7 +51,4 @@ private:
   llvm::StringMap<mlir::Type> declared;
 };
 
-/// The lowest finite value of a float type, as a float32 number.
-double lowestFinite(mlir::Type type);
-
 } // namespace nnterp

@@ -1,7 +1,7 @@
 // Names the values on a cycle that edits have closed.
 #include "passes/plan/ValueCycle.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "passes/Producers.h"
 
 using namespace mlir;
 
@@ -74,16 +74,7 @@ private:
     return false;
   }
 
-  SmallVector<Operation *> inputs(Operation *op) {
-    llvm::SetVector<Operation *> found;
-    op->walk([&](Operation *nested) {
-      for (Value v : nested->getOperands())
-        if (Operation *def = v.getDefiningOp())
-          if (Operation *ancestor = block->findAncestorOpInBlock(*def); ancestor && ancestor != op)
-            found.insert(ancestor);
-    });
-    return found.takeVector();
-  }
+  SmallVector<Operation *> inputs(Operation *op) { return producersOf(op, *block).takeVector(); }
 };
 
 } // namespace
