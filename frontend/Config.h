@@ -31,10 +31,11 @@ struct Fp8Config {
   std::vector<std::string> notConverted;
 };
 
-/// Vision tower sizes (spec 1.4); only checked and reported until images are supported.
+/// Vision tower sizes (spec 1.4).
 struct VisionConfig {
   int64_t depth = 27, hiddenSize = 1152, intermediateSize = 4304, numHeads = 16, inChannels = 3, patchSize = 16,
           temporalPatchSize = 2, spatialMergeSize = 2, numPositionEmbeddings = 2304, outHiddenSize = 3584;
+  double ropeTheta = 10000;
 };
 
 /// A validated configuration. Symbols in comments are those of spec 0.2.

@@ -10,6 +10,14 @@ def DissolveBlocks : Pass<"nnterp-dissolve-blocks", "::mlir::ModuleOp"> {
   let summary = "Inlines hybrid.block, leaving the block's index on its ops";
 }
 
+def MakeWorlds : Pass<"nnterp-make-worlds", "::mlir::ModuleOp"> {
+  let summary = "Makes one copy of a graph per world of its plan";
+  let description = [{
+    Points, memory and edits of a world begin with `WORLD/`; worlds on one input share its arguments, named `INPUT/ids`. Ops are marked
+    with their world. A plan without worlds leaves its function as it is.
+  }];
+}
+
 def ApplyPlan : Pass<"nnterp-apply-plan", "::mlir::ModuleOp"> {
   let summary = "Inserts the taps and edits of nnterp.plan at the points they name";
   let description = [{
@@ -22,8 +30,11 @@ def ApplyPlan : Pass<"nnterp-apply-plan", "::mlir::ModuleOp"> {
 //===--- check ----------------------------------------------------------------------------------------------------===//
 
 def CheckDeadEdits : Pass<"nnterp-check-dead-edits", "::mlir::ModuleOp"> {
-  let summary = "Refuses an edit that reaches no tap";
-  let description = [{ Decided on the graph: an entry of the plan is dead if none of its edits is needed by any tap. }];
+  let summary = "Refuses an edit that reaches nothing the run writes";
+  let description = [{
+    Decided on the graphs of all calls together: an entry of the plan is dead if none of its edits is needed by any tap, by the choice
+    of a token, or by memory that is saved or read by a call which is itself needed.
+  }];
 }
 
 def VerifyStage : Pass<"nnterp-verify-stage", "::mlir::ModuleOp"> {
@@ -38,8 +49,27 @@ def ErasePoints : Pass<"nnterp-erase-points", "::mlir::ModuleOp"> {
 }
 
 def TapsToResults : Pass<"nnterp-taps-to-results", "::mlir::ModuleOp"> {
-  let summary = "Makes every tapped value a result of the program";
-  let description = [{ Results carry their output key in the argument attribute `nnterp.key`. The plan op is removed. }];
+  let summary = "Makes every tapped, kept or remembered value a result of the program";
+  let description = [{
+    Results carry their name in the attribute `nnterp.key` and their kind (`output`, `kept`, `state`) in `nnterp.kind`. What is kept or
+    remembered for no reader is dropped. The plan ops are removed.
+  }];
+}
+
+def ShareWorlds : Pass<"nnterp-share-worlds", "::mlir::ModuleOp"> {
+  let summary = "Computes once what two worlds have in common";
+  let description = [{
+    Merges equal ops whichever world they were made for; what is left keeps the mark of the first of its worlds. Worlds on the same input
+    so share everything before their first difference.
+  }];
+}
+
+def KeepPositions : Pass<"nnterp-keep-positions", "::mlir::ModuleOp"> {
+  let summary = "Projects only the positions that are read";
+  let description = [{
+    Where a projection's readers take single positions of it, the positions are taken before the projection: the head of a prompt of
+    thousands of tokens is a product of one row. Every position's result is the same either way.
+  }];
 }
 
 def PruneUnused : Pass<"nnterp-prune-unused", "::mlir::ModuleOp"> {

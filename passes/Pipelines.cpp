@@ -55,6 +55,7 @@ void populatePlanPipeline(OpPassManager &pm) {
   verifyStage(pm, "import");
   // Sources may cross blocks, so blocks are dissolved before the plan is applied.
   pm.addPass(createDissolveBlocks());
+  pm.addPass(createMakeWorlds());
   pm.addPass(createApplyPlan());
   verifyStage(pm, "plan");
 }
@@ -69,7 +70,8 @@ void populateSimplifiedPipeline(OpPassManager &pm) {
   // Points are not pure: they go first, then what only they kept.
   pm.addPass(createErasePoints());
   pm.addPass(createPruneUnused());
-  pm.addPass(createCSEPass());
+  pm.addPass(createShareWorlds());
+  pm.addPass(createKeepPositions());
   verifyStage(pm, "simplified");
 }
 

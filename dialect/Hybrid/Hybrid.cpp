@@ -121,7 +121,7 @@ LogicalResult RopeTableOp::verify() {
 // Norms and projections
 //===----------------------------------------------------------------------===//
 
-/// The gain of a norm (C1) has rank 1 and (C2) the extent of the last axis.
+/// A gain or bias of a norm (C1) has rank 1 and (C2) the extent of the last axis.
 static LogicalResult verifyGain(Operation *op, Value input, Value weight) {
   if (failed(expectRank(op, "a gain", weight, 1)))
     return failure();
@@ -144,9 +144,12 @@ INFER(LinearOp) {
   return success();
 }
 
-/// (C1) an [out,in] matrix, (C2) whose `in` is the input's last axis.
+/// (C1) an [out,in] matrix, (C2) whose `in` is the input's last axis, (C3) a bias per output.
 LogicalResult LinearOp::verify() {
   if (failed(expectRank(*this, "a matrix", getWeight(), 2)))
+    return failure();
+  if (getBias() && (failed(expectRank(*this, "a bias", getBias(), 1)) ||
+                    failed(expectDim(*this, "the bias", getBias(), 0, typeOf(getWeight()).getDimSize(0)))))
     return failure();
   return expectDim(*this, "the matrix", getWeight(), 1, lastDim(getInput()));
 }
@@ -231,6 +234,32 @@ INFER(SwapHeadsOp) {
 LogicalResult SwapHeadsOp::verify() { return expectRank(*this, "a value", getInput(), 4); }
 
 //===----------------------------------------------------------------------===//
+// Memory of a sequence
+//===----------------------------------------------------------------------===//
+
+/// (C1) a cache [B,NK,capacity,D] and (C2) keys or values [B,NK,S,D] of the same heads.
+LogicalResult KvAppendOp::verify() {
+  for (Value v : {getCache(), getAdded()})
+    if (failed(expectRank(*this, "a cache and what is added", v, 4)))
+      return failure();
+  if (failed(expectDim(*this, "what is added", getAdded(), 1, typeOf(getCache()).getDimSize(1))))
+    return failure();
+  return expectDim(*this, "what is added", getAdded(), 3, lastDim(getCache()));
+}
+
+/// (C1) a cache whose capacity only a run knows.
+LogicalResult KvViewOp::verify() {
+  if (failed(expectRank(*this, "a cache", getCache(), 4)) || failed(expectRank(*this, "a total", getTotal(), 1)))
+    return failure();
+  return typeOf(getCache()).isDynamicDim(2) ? success() : emitOpError("expects a cache of dynamic capacity");
+}
+
+OpFoldResult KvStoreOp::fold(FoldAdaptor) {
+  auto view = getView().getDefiningOp<KvViewOp>();
+  return view && view.getCache() == getCache() ? getCache() : Value();
+}
+
+//===----------------------------------------------------------------------===//
 // Gated DeltaNet
 //===----------------------------------------------------------------------===//
 
@@ -253,7 +282,9 @@ LogicalResult PadDecayOp::verify() {
   return success();
 }
 
-OpFoldResult PadDecayOp::fold(FoldAdaptor) { return getState().getDefiningOp<InitialStateOp>() ? getState() : Value(); }
+OpFoldResult PadDecayOp::fold(FoldAdaptor) {
+  return isa_and_nonnull<InitialStateOp, MemoryOp>(getState().getDefiningOp()) ? getState() : Value();
+}
 
 INFER(ShortConvOp) {
   types.push_back(a.getInput().getType());
@@ -395,6 +426,117 @@ INFER(AttentionMixOp) {
 }
 
 LogicalResult AttentionMixOp::verify() { return verifyGroups(*this, getProbabilities(), getValues()); }
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+INFER(PatchEmbedOp) {
+  types.push_back(RankedTensorType::get({1, typeOf(a.getPixels()).getDimSize(0), typeOf(a.getWeight()).getDimSize(0)},
+                                        a.getElement()));
+  return success();
+}
+
+/// (C1) pixels [P,N], (C2) a weight [G,channels,frames,y,x] of N entries per output, (C3) a bias per output.
+LogicalResult PatchEmbedOp::verify() {
+  if (failed(expectRank(*this, "pixels", getPixels(), 2)) || failed(expectRank(*this, "a weight", getWeight(), 5)) ||
+      failed(expectRank(*this, "a bias", getBias(), 1)))
+    return failure();
+  ArrayRef<int64_t> shape = typeOf(getWeight()).getShape();
+  int64_t entries = 1;
+  for (int64_t extent : shape.drop_front())
+    entries *= extent;
+  if (failed(expectDim(*this, "the pixels", getPixels(), 1, entries)))
+    return failure();
+  return expectDim(*this, "the bias", getBias(), 0, shape[0]);
+}
+
+INFER(PosEmbedOp) {
+  types.push_back(RankedTensorType::get({1, typeOf(a.getPatches()).getDimSize(1), lastDim(a.getTable())}, a.getElement()));
+  return success();
+}
+
+/// (C1) a square table [side*side,G], (C2) places [6,P].
+LogicalResult PosEmbedOp::verify() {
+  if (failed(expectRank(*this, "a table", getTable(), 2)) || failed(expectRank(*this, "places", getPatches(), 2)) ||
+      failed(expectDim(*this, "the places", getPatches(), 0, 6)))
+    return failure();
+  int64_t entries = typeOf(getTable()).getDimSize(0), side = 0;
+  while (side * side < entries)
+    ++side;
+  return side * side == entries ? success() : emitOpError() << "expects a square table, found " << entries << " entries";
+}
+
+INFER(PatchRopeTableOp) {
+  auto type = RankedTensorType::get({1, typeOf(a.getPatches()).getDimSize(1), 2 * int64_t(a.getInvFreq().size())},
+                                    Float32Type::get(context));
+  types.assign(2, type);
+  return success();
+}
+
+/// (C1) a gain and (C2) a bias per channel.
+LogicalResult LayerNormOp::verify() {
+  if (failed(verifyGain(*this, getInput(), getWeight())))
+    return failure();
+  return verifyGain(*this, getInput(), getBias());
+}
+
+INFER(SegmentAttentionOp) {
+  auto q = typeOf(a.getQueries());
+  if (q.getRank() != 4)
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
+  types.push_back(reshaped(q, {q.getDimSize(0), q.getDimSize(2), q.getDimSize(1), q.getDimSize(3)}));
+  return success();
+}
+
+/// (C1) one packed row, (C2) places [6,P].
+LogicalResult SegmentAttentionOp::verify() {
+  if (failed(expectDim(*this, "the queries", getQueries(), 0, 1)) || failed(expectRank(*this, "places", getPatches(), 2)))
+    return failure();
+  return expectDim(*this, "the places", getPatches(), 0, 6);
+}
+
+INFER(SegmentScoresOp) {
+  auto q = typeOf(a.getQueries());
+  if (q.getRank() != 4)
+    return emitOptionalError(location, "expects inputs of the ranks in its description");
+  types.push_back(reshaped(q, {q.getDimSize(0), q.getDimSize(1), dyn, dyn}));
+  return success();
+}
+
+INFER(PatchRowsOp) {
+  auto x = typeOf(a.getInput());
+  types.push_back(reshaped(x, x.getShape().drop_front()));
+  return success();
+}
+
+/// (C1) one packed row [1,P,C].
+LogicalResult PatchRowsOp::verify() {
+  if (failed(expectRank(*this, "an input", getInput(), 3)))
+    return failure();
+  return expectDim(*this, "the input", getInput(), 0, 1);
+}
+
+INFER(MergePatchesOp) {
+  auto x = typeOf(a.getInput());
+  int64_t patches = x.getDimSize(0), n = a.getN();
+  types.push_back(reshaped(x, {patches == dyn || n <= 0 ? dyn : patches / n, x.getShape().back() * n}));
+  return success();
+}
+
+/// (C1) patches [P,C], (C2) joined by a positive number.
+LogicalResult MergePatchesOp::verify() {
+  if (int64_t(getN()) < 1)
+    return emitOpError() << "expects to join at least one patch, found " << int64_t(getN());
+  return expectRank(*this, "an input", getInput(), 2);
+}
+
+/// (C1) rows [R,C] as wide as the input, (C2) a place per token.
+LogicalResult ScatterRowsOp::verify() {
+  if (failed(expectRank(*this, "rows", getRows(), 2)) || failed(expectRank(*this, "places", getPlaces(), 2)))
+    return failure();
+  return expectDim(*this, "the rows", getRows(), 1, lastDim(getInput()));
+}
 
 //===----------------------------------------------------------------------===//
 // Mixture of experts

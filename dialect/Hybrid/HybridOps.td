@@ -232,16 +232,16 @@ def L2NormOp : Hybrid_PureOp<"l2_norm"> {
 def LinearOp : Hybrid_PureOp<"linear"> {
   let summary = "Multiplies by a weight matrix";
   let description = [{
-    `result[..., n] = sum_k input[..., k] * weight[n, k]`.
+    `result[..., n] = sum_k input[..., k] * weight[n, k] (+ bias[n])`, rounded once.
 
     Example:
     ```mlir
     %y = hybrid.linear %x, %w : tensor<?x?x8xf32>, tensor<4x8xbf16>
     ```
   }];
-  let arguments = (ins Activation:$input, Weight:$weight);
+  let arguments = (ins Activation:$input, Weight:$weight, Optional<Weight>:$bias);
   let results = (outs Activation:$result);
-  let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight)";
+  let assemblyFormat = "$input `,` $weight (`bias` $bias^)? attr-dict `:` type($input) `,` type($weight) (`,` type($bias)^)?";
   let hasVerifier = 1;
 }
 
@@ -349,6 +349,91 @@ def SwapHeadsOp : Hybrid_PureOp<"swap_heads"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Memory of a sequence
+//===----------------------------------------------------------------------===//
+
+def MemoryOp : Hybrid_Op<"memory", [Pure]> {
+  let summary = "Reads what earlier calls left";
+  let description = [{
+    The part `part` of the sequence's memory as it is before the call: [B,...], zeros for a fresh sequence. Caches of keys and values
+    are [B,NK,capacity,D], of which the first `past[b]` places of a row are in use. `of_run`: not the sequence's, but left by the
+    entry that encodes images before the first call.
+
+    Example:
+    ```mlir
+    %s = hybrid.memory "layers[0].linear_attn.state" : tensor<?x2x4x4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$part, UnitAttr:$of_run);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$part (`of_run` $of_run^)? attr-dict `:` type($result)";
+}
+
+def RememberOp : Hybrid_Op<"remember"> {
+  let summary = "Leaves a value to later calls";
+  let description = [{
+    `value` becomes the part `part` of the sequence's memory behind the call. `saved`: the run writes it out; `of_run` as in
+    `hybrid.memory`. Not pure: what no later
+    call and no file needs is dropped by `nnterp-taps-to-results`, which knows all calls.
+
+    Example:
+    ```mlir
+    hybrid.remember %s as "layers[0].linear_attn.state" : tensor<?x2x4x4xf32>
+    ```
+  }];
+  let arguments = (ins Activation:$value, StrAttr:$part, UnitAttr:$saved, UnitAttr:$of_run);
+  let assemblyFormat = "$value `as` $part (`saved` $saved^)? (`of_run` $of_run^)? attr-dict `:` type($value)";
+}
+
+def KvAppendOp : Hybrid_SameTypeOp<"kv_append", [AllTypesMatch<["cache", "result"]>]> {
+  let summary = "Appends keys or values to a cache";
+  let description = [{
+    `result[b,h,past[b]+i,d] = added[b,h,i,d]` for the row's `lengths[b]` tokens; the rest is `cache`. Without `past`: 0.
+
+    Example:
+    ```mlir
+    %c1 = hybrid.kv_append %c, %k, %n past %p : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>, tensor<?xi64>
+    ```
+  }];
+  let arguments = (ins Activation:$cache, Activation:$added, Int64Tensor:$lengths, Optional<Int64Tensor>:$past);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$cache `,` $added `,` $lengths (`past` $past^)? attr-dict `:` type($cache) `,` type($added) `,` type($lengths) (`,` type($past)^)?";
+  let hasVerifier = 1;
+}
+
+def KvViewOp : Hybrid_SameTypeOp<"kv_view", [AllTypesMatch<["cache", "result"]>]> {
+  let summary = "Takes the part of a cache that is in use";
+  let description = [{
+    [B,NK,capacity,D] to [B,NK,T,D], T = `total[0]`: tokens of the longest row.
+
+    Example:
+    ```mlir
+    %k = hybrid.kv_view %c, %t : tensor<?x2x?x8xf32>, tensor<1xi64>
+    ```
+  }];
+  let arguments = (ins Activation:$cache, Int64Tensor:$total);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$cache `,` $total attr-dict `:` type($cache) `,` type($total)";
+  let hasVerifier = 1;
+}
+
+def KvStoreOp : Hybrid_SameTypeOp<"kv_store", [AllTypesMatch<["cache", "view", "result"]>]> {
+  let summary = "Puts an edited view back into its cache";
+  let description = [{
+    `cache` with its first T places replaced by `view`. Folds where the view was not edited.
+
+    Example:
+    ```mlir
+    %c1 = hybrid.kv_store %c, %v : tensor<?x2x?x8xf32>
+    ```
+  }];
+  let arguments = (ins Activation:$cache, Activation:$view);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$cache `,` $view attr-dict `:` type($cache)";
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Gated DeltaNet
 //===----------------------------------------------------------------------===//
 
@@ -370,19 +455,19 @@ def InitialStateOp : Hybrid_PureOp<"initial_state"> {
 def PadDecayOp : Hybrid_SameTypeOp<"pad_decay", [AllTypesMatch<["state", "result"]>]> {
   let summary = "Decays a state over a row's pads";
   let description = [{
-    A recurrent state that a sequence starts from stands before the pads of a left-padded row, and each pad decays it by
-    `exp(-exp(a_log) * softplus(dt_bias))` (what `hybrid.decay` gives for an input of zeros), as in the reference. The row has as
-    many pads as `ids` is longer than `lengths[b]`; `model` is the model dtype, to which rates and biases round. A state of zeros is not changed: `hybrid.initial_state` folds through.
+    A recurrent state that a sequence starts from stands before the pads of a left-padded row, and each of its `pads[b]` pads
+    decays it by `exp(-exp(a_log) * softplus(dt_bias))` (what `hybrid.decay` gives for an input of zeros), as in the reference.
+    `model` is the model dtype, to which rates and biases round. Zeros are not changed, and what a saved sequence left is behind its
+    pads: `hybrid.initial_state` and `hybrid.memory` fold through, so only a state that a plan sets decays.
 
     Example:
     ```mlir
-    %y = hybrid.pad_decay %s, %l, %d, %ids, %n in f32 : tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x?xi64>, tensor<?xi64>
+    %y = hybrid.pad_decay %s, %l, %d, %pads in f32 : tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?xi64>
     ```
   }];
-  let arguments = (ins Float32Tensor:$state, Weight:$a_log, Weight:$dt_bias, Int64Tensor:$ids, Int64Tensor:$lengths, TypeAttr:$model);
+  let arguments = (ins Float32Tensor:$state, Weight:$a_log, Weight:$dt_bias, Int64Tensor:$pads, TypeAttr:$model);
   let results = (outs Float32Tensor:$result);
-  let assemblyFormat = [{$state `,` $a_log `,` $dt_bias `,` $ids `,` $lengths `in` $model attr-dict `:` type($state) `,` type($a_log) `,` type($dt_bias)
-                         `,` type($ids) `,` type($lengths)}];
+  let assemblyFormat = "$state `,` $a_log `,` $dt_bias `,` $pads `in` $model attr-dict `:` type($state) `,` type($a_log) `,` type($dt_bias) `,` type($pads)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -433,8 +518,8 @@ def DeltaRuleOp : Hybrid_Op<"delta_rule", [Pure, AttrSizedResultSegments]> {
 def RopeOp : Hybrid_SameTypeOp<"rope", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["cosines", "sines"]>]> {
   let summary = "Rotates the first dims of each head";
   let description = [{
-    Spec 3.4: pairs (i, i + R/2) of the first R dims of [B,S,H,D] turn by the angles of `cosines` and `sines` ([B,S,R/2]); two
-    separately rounded products and one sum. The other dims are untouched.
+    Spec 3.4 and 5.3: pairs (i, i + R/2) of the first R dims of [B,S,H,D] turn by the angles of `cosines` and `sines` ([B,S,R/2]);
+    two products, each rounded to the element type of the tables, and one sum. The other dims are untouched.
 
     Example:
     ```mlir
@@ -450,51 +535,251 @@ def RopeOp : Hybrid_SameTypeOp<"rope", [AllTypesMatch<["input", "result"]>, AllT
 def AttentionScoresOp : Hybrid_PureOp<"attention_scores"> {
   let summary = "Compares queries with keys";
   let description = [{
-    Spec 3.3: `result[b,h,i,j] = md(md(sum_d q[b,h,i,d] * k[b,h/(N/NK),j,d]) * scale)` for j <= i, the element type's lowest finite value
-    for later keys.
+    Spec 3.3: `result[b,h,i,j] = md(md(sum_d q[b,h,i,d] * k[b,h/(N/NK),j,d]) * scale)` for j <= past[b] + i, the element type's lowest
+    finite value for later keys. `past`: tokens of the row before the call; without it 0.
 
     Example:
     ```mlir
     %s = hybrid.attention_scores %q, %k scale 0.5 : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>
     ```
   }];
-  let arguments = (ins Activation:$queries, Activation:$keys, F64Attr:$scale);
+  let arguments = (ins Activation:$queries, Activation:$keys, Optional<Int64Tensor>:$past, F64Attr:$scale);
   let results = (outs Activation:$result);
-  let assemblyFormat = "$queries `,` $keys `scale` $scale attr-dict `:` type($queries) `,` type($keys)";
+  let assemblyFormat = "$queries `,` $keys (`past` $past^)? `scale` $scale attr-dict `:` type($queries) `,` type($keys) (`,` type($past)^)?";
   let hasVerifier = 1;
 }
 
 def SoftmaxOp : Hybrid_PureOp<"softmax"> {
   let summary = "Normalises exponentials";
   let description = [{
-    Over the last axis, in float32, then rounded to `element`. `causal`: over entries j <= i of a [..., i, j] pattern, 0 behind them;
-    a query all of whose keys hold the lowest value attends to them evenly.
+    Over the last axis, in float32, then rounded to `element`. `causal`: over entries j <= past[b] + i of a [B, ..., i, j] pattern, 0
+    behind them (without `past`: 0); a query all of whose keys hold the lowest value attends to them evenly.
 
     Example:
     ```mlir
     %p = hybrid.softmax %s causal as f32 : tensor<?x4x?x?xf32>
     ```
   }];
-  let arguments = (ins Activation:$input, UnitAttr:$causal, TypeAttr:$element);
+  let arguments = (ins Activation:$input, Optional<Int64Tensor>:$past, UnitAttr:$causal, TypeAttr:$element);
   let results = (outs Activation:$result);
-  let assemblyFormat = "$input (`causal` $causal^)? `as` $element attr-dict `:` type($input)";
+  let assemblyFormat = "$input (`causal` $causal^)? (`past` $past^)? `as` $element attr-dict `:` type($input) (`,` type($past)^)?";
   let hasVerifier = 1;
 }
 
 def AttentionMixOp : Hybrid_PureOp<"attention_mix"> {
   let summary = "Mixes values by attention probabilities";
   let description = [{
-    Spec 3.3: `result[b,i,h,d] = sum_{j <= i} p[b,h,i,j] * v[b,h/(N/NK),j,d]`, as [B,S,N,D].
+    Spec 3.3: `result[b,i,h,d] = sum_{j <= past[b] + i} p[b,h,i,j] * v[b,h/(N/NK),j,d]`, as [B,S,N,D]. Without `past`: 0.
 
     Example:
     ```mlir
     %y = hybrid.attention_mix %p, %v : tensor<?x4x?x?xf32>, tensor<?x2x?x8xf32>
     ```
   }];
-  let arguments = (ins Activation:$probabilities, Activation:$values);
+  let arguments = (ins Activation:$probabilities, Activation:$values, Optional<Int64Tensor>:$past);
   let results = (outs Activation:$result);
-  let assemblyFormat = "$probabilities `,` $values attr-dict `:` type($probabilities) `,` type($values)";
+  let assemblyFormat = "$probabilities `,` $values (`past` $past^)? attr-dict `:` type($probabilities) `,` type($values) (`,` type($past)^)?";
   let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+// All patches of all images of an input are one packed row. Where patches stand: `patches` [6,P] int64 holds, per patch, its row and
+// column in its image's grid, the grid's height and width, and the first and the end of the image's patches. `segments` [I+1] int64
+// holds where each image's patches begin, and the end.
+
+def PatchEmbedOp : Hybrid_PureOp<"patch_embed"> {
+  let summary = "Embeds patches of pixels";
+  let description = [{
+    Spec 5.3: `result[0,p,g] = sum_k pixels[p,k] * weight[g,k] + bias[g]` with the weight [G,channels,frames,y,x] flattened in its stored
+    order; pixels round to the model dtype `element` first.
+
+    Example:
+    ```mlir
+    %e = hybrid.patch_embed %x, %w, %b as f32 : tensor<?x24xf32>, tensor<8x3x2x2x2xf32>, tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Float32Tensor:$pixels, Weight:$weight, Weight:$bias, TypeAttr:$element);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$pixels `,` $weight `,` $bias `as` $element attr-dict `:` type($pixels) `,` type($weight) `,` type($bias)";
+  let hasVerifier = 1;
+}
+
+def PosEmbedOp : Hybrid_PureOp<"pos_embed"> {
+  let summary = "Interpolates a table of positions";
+  let description = [{
+    Spec 5.3: bilinear, corners aligned, from a square `table` [side*side,G] to each image's grid; the four weights are float32, their
+    products with the entries are summed in the order of the specification and rounded once. [1,P,G].
+
+    Example:
+    ```mlir
+    %p = hybrid.pos_embed %t, %places as f32 : tensor<36x8xf32>, tensor<6x?xi64>
+    ```
+  }];
+  let arguments = (ins Weight:$table, Int64Tensor:$patches, TypeAttr:$element);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$table `,` $patches `as` $element attr-dict `:` type($table) `,` type($patches)";
+  let hasVerifier = 1;
+}
+
+def PatchRopeTableOp : Hybrid_PureOp<"patch_rope_table"> {
+  let summary = "Computes rotary angles of patches";
+  let description = [{
+    Spec 5.3: cosines and sines [1,P,R/2] in float32 of `row * inv_freq[i]` for the first half of the entries and `col * inv_freq[i]`
+    for the second.
+
+    Example:
+    ```mlir
+    %c, %s = hybrid.patch_rope_table %places freq array<f32: 1.0, 0.5> : tensor<6x?xi64>
+    ```
+  }];
+  let arguments = (ins Int64Tensor:$patches, DenseF32ArrayAttr:$inv_freq);
+  let results = (outs Float32Tensor:$cosines, Float32Tensor:$sines);
+  let assemblyFormat = "$patches `freq` $inv_freq attr-dict `:` type($patches)";
+}
+
+def LayerNormOp : Hybrid_SameTypeOp<"layer_norm", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "Normalises mean and variance";
+  let description = [{
+    Over the last axis: `md((x - mean) * rsqrt(mean((x - mean)^2) + eps) * weight + bias)`.
+
+    Example:
+    ```mlir
+    %y = hybrid.layer_norm %x, %w, %b eps 1.0e-6 : tensor<1x?x8xf32>, tensor<8xf32>, tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Activation:$input, Weight:$weight, Weight:$bias, F64Attr:$eps);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$input `,` $weight `,` $bias `eps` $eps attr-dict `:` type($input) `,` type($weight) `,` type($bias)";
+  let hasVerifier = 1;
+}
+
+def GeluOp : Hybrid_SameTypeOp<"gelu", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "Applies GELU";
+  let description = [{
+    `md(x/2 (1 + erf(x / sqrt 2)))`; `tanh`: the approximation `md(x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))))`.
+
+    Example:
+    ```mlir
+    %y = hybrid.gelu %x tanh : tensor<1x?x8xf32>
+    ```
+  }];
+  let arguments = (ins Activation:$input, UnitAttr:$tanh);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$input (`tanh` $tanh^)? attr-dict `:` type($input)";
+}
+
+def SegmentAttentionOp : Hybrid_PureOp<"segment_attention", [AllTypesMatch<["queries", "keys", "values"]>]> {
+  let summary = "Attends within each image";
+  let description = [{
+    Spec 5.3: every patch's query attends to all keys of its own image, without a mask. Queries, keys and values are [1,H,P,D], the
+    result is [1,P,H,D]; nothing of the size of P x P is held.
+
+    Example:
+    ```mlir
+    %y = hybrid.segment_attention %q, %k, %v, %places scale 0.5 : tensor<1x2x?x4xf32>, tensor<6x?xi64>
+    ```
+  }];
+  let arguments = (ins Activation:$queries, Activation:$keys, Activation:$values, Int64Tensor:$patches, F64Attr:$scale);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$queries `,` $keys `,` $values `,` $patches `scale` $scale attr-dict `:` type($queries) `,` type($patches)";
+  let hasVerifier = 1;
+}
+
+def SegmentScoresOp : Hybrid_PureOp<"segment_scores", [AllTypesMatch<["queries", "keys"]>]> {
+  let summary = "Compares queries and keys of one image";
+  let description = [{
+    `md(md(q k^T) * scale)` of image `segment`: [1,H,n,n].
+
+    Example:
+    ```mlir
+    %s = hybrid.segment_scores %q, %k, %bounds segment 1 scale 0.5 : tensor<1x2x?x4xf32>, tensor<?xi64>
+    ```
+  }];
+  let arguments = (ins Activation:$queries, Activation:$keys, Int64Tensor:$segments, I64Attr:$segment, F64Attr:$scale);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$queries `,` $keys `,` $segments `segment` $segment `scale` $scale attr-dict `:` type($queries) `,` type($segments)";
+}
+
+def SegmentMixOp : Hybrid_SameTypeOp<"segment_mix", [AllTypesMatch<["whole", "result"]>]> {
+  let summary = "Mixes one image's values by its attention probabilities";
+  let description = [{
+    `whole` [1,P,H,D] with the patches of image `segment` replaced by `probabilities` [1,H,n,n] times the image's `values` ([1,H,P,D]).
+
+    Example:
+    ```mlir
+    %y = hybrid.segment_mix %w, %p, %v, %bounds segment 1 : tensor<1x?x2x4xf32>, tensor<1x2x?x?xf32>, tensor<1x2x?x4xf32>, tensor<?xi64>
+    ```
+  }];
+  let arguments = (ins Activation:$whole, Activation:$probabilities, Activation:$values, Int64Tensor:$segments, I64Attr:$segment);
+  let results = (outs Activation:$result);
+  let assemblyFormat = [{$whole `,` $probabilities `,` $values `,` $segments `segment` $segment attr-dict `:` type($whole) `,` type($probabilities) `,`
+                         type($values) `,` type($segments)}];
+}
+
+def PatchRowsOp : Hybrid_PureOp<"patch_rows"> {
+  let summary = "Drops the axis of packed rows";
+  let description = [{
+    [1,P,C] to [P,C].
+
+    Example:
+    ```mlir
+    %y = hybrid.patch_rows %x : tensor<1x?x8xf32>
+    ```
+  }];
+  let arguments = (ins Activation:$input);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def MergePatchesOp : Hybrid_PureOp<"merge_patches"> {
+  let summary = "Joins neighbouring patches";
+  let description = [{
+    [P,C] to [P/n,n*C]: `n` consecutive patches, which are neighbours in their image, side by side.
+
+    Example:
+    ```mlir
+    %y = hybrid.merge_patches %x by 4 : tensor<?x8xf32>
+    ```
+  }];
+  let arguments = (ins Activation:$input, I64Attr:$n);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$input `by` $n attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def ScatterRowsOp : Hybrid_SameTypeOp<"scatter_rows", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "Puts rows at chosen tokens";
+  let description = [{
+    Spec 5.2: `result[b,s] = rows[places[b,s]]` where `places[b,s] >= 0`, else `input[b,s]`.
+
+    Example:
+    ```mlir
+    %y = hybrid.scatter_rows %x, %f at %places : tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x?xi64>
+    ```
+  }];
+  let arguments = (ins Activation:$input, Activation:$rows, Int64Tensor:$places);
+  let results = (outs Activation:$result);
+  let assemblyFormat = "$input `,` $rows `at` $places attr-dict `:` type($input) `,` type($rows) `,` type($places)";
+  let hasVerifier = 1;
+}
+
+def ImageMaskOp : Hybrid_SameTypeOp<"image_mask", [AllTypesMatch<["places", "result"]>]> {
+  let summary = "Marks tokens that stand for images";
+  let description = [{
+    [B,S] int64: 1 where `places` is not negative, else 0.
+
+    Example:
+    ```mlir
+    %m = hybrid.image_mask %places : tensor<?x?xi64>
+    ```
+  }];
+  let arguments = (ins Int64Tensor:$places);
+  let results = (outs Int64Tensor:$result);
+  let assemblyFormat = "$places attr-dict `:` type($places)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -555,7 +840,7 @@ def CombineOp : Hybrid_PureOp<"combine"> {
 def LastTokenOp : Hybrid_PureOp<"last_token"> {
   let summary = "Takes each row's last real token";
   let description = [{
-    [B,S,V] to [B,V]: `result[b] = input[b, lengths[b] - 1]`.
+    [B,S,V] to [B,V]: `result[b] = input[b, lengths[b] - 1]`; of a row without tokens the first one.
 
     Example:
     ```mlir

@@ -78,7 +78,8 @@ LogicalResult MeanOp::inferReturnTypes(MLIRContext *, std::optional<Location>, A
   for (int64_t axis : adaptor.getAxes())
     if (axis >= 0 && axis < value.getRank())
       shape[axis] = 1;
-  types.push_back(RankedTensorType::get(shape, value.getElementType()));
+  Type element = value.getElementType();
+  types.push_back(RankedTensorType::get(shape, isa<FloatType>(element) ? Float32Type::get(element.getContext()) : element));
   return success();
 }
 

@@ -60,7 +60,8 @@ def PointOp : Nnterp_Op<"point", [AllTypesMatch<["value", "result"]>]> {
 def PlanOp : Nnterp_Op<"plan", [NoTerminator, SingleBlock, IsolatedFromAbove]> {
   let summary = "Holds a resolved plan";
   let description = [{
-    The plan as ops: `nnterp.plan_buffer`, `nnterp.plan_edit`, `nnterp.plan_tap`, whose locations are in the user's file.
+    What is asked of one function (`of`: `main` for calls on the prompt, `step` for generated tokens), as ops: `nnterp.plan_world`,
+    `nnterp.plan_buffer`, `nnterp.plan_edit`, `nnterp.plan_tap`, `nnterp.plan_keep`, whose locations are in the user's file.
     Names are already expanded, one op per point, in the order in which edits are applied. No number or index of the plan
     is here: they are buffers.
 
@@ -75,22 +76,39 @@ def PlanOp : Nnterp_Op<"plan", [NoTerminator, SingleBlock, IsolatedFromAbove]> {
     }
     ```
   }];
+  let arguments = (ins DefaultValuedStrAttr<StrAttr, "main">:$of);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "attr-dict-with-keyword $body";
+  let assemblyFormat = "(`of` $of^)? attr-dict-with-keyword $body";
+}
+
+def PlanWorldOp : Nnterp_Op<"plan_world", [HasParent<"PlanOp">]> {
+  let summary = "Declares a world";
+  let description = [{
+    An independent run of the model on the input `input`. Points, memory and outputs of the world begin with `world/`. A plan without
+    worlds has one, whose names stand alone.
+
+    Example:
+    ```mlir
+    nnterp.plan { nnterp.plan_world "patched" input "clean" }
+    ```
+  }];
+  let arguments = (ins StrAttr:$world, StrAttr:$input);
+  let assemblyFormat = "$world `input` $input attr-dict";
 }
 
 def PlanBufferOp : Nnterp_Op<"plan_buffer", [HasParent<"PlanOp">]> {
   let summary = "Declares a buffer that a run fills in";
   let description = [{
-    `buffer` is its name, `type` its type; extents that a run decides are dynamic.
+    `buffer` is its name, `type` its type; extents that a run decides are dynamic. `kept`: what a plan_keep of `main` has left, for
+    the plan of `step`.
 
     Example:
     ```mlir
     nnterp.plan { nnterp.plan_buffer "e0.seq" : tensor<?x?xi64> }
     ```
   }];
-  let arguments = (ins StrAttr:$buffer, TypeAttrOf<AnyValue>:$type);
-  let assemblyFormat = "$buffer `:` $type attr-dict";
+  let arguments = (ins StrAttr:$buffer, UnitAttr:$kept, TypeAttrOf<AnyValue>:$type);
+  let assemblyFormat = "$buffer (`kept` $kept^)? `:` $type attr-dict";
 }
 
 def PlanEditOp : Nnterp_Op<"plan_edit", [HasParent<"PlanOp">]> {
@@ -133,6 +151,21 @@ def PlanTapOp : Nnterp_Op<"plan_tap", [HasParent<"PlanOp">]> {
   let assemblyFormat = "$key `at` $at (`before` $before^)? `entry` $entry `tables` $tables attr-dict";
 }
 
+def PlanKeepOp : Nnterp_Op<"plan_keep", [HasParent<"PlanOp">]> {
+  let summary = "Asks for a value of the prompt to be kept for generated tokens";
+  let description = [{
+    The part of `at` that `tables` select, averaged over the axes `mean` if there are any, goes to the kept buffer `buffer`, which edits of
+    `step` read. `entry` is the edit that needs it.
+
+    Example:
+    ```mlir
+    nnterp.plan { nnterp.plan_keep "e0.kept" at "layers[0].layer_output" entry 0 tables ["", "e0.kept.seq", ""] }
+    ```
+  }];
+  let arguments = (ins StrAttr:$buffer, StrAttr:$at, UnitAttr:$before, I64Attr:$entry, StrArrayAttr:$tables, OptionalAttr<DenseI64ArrayAttr>:$mean);
+  let assemblyFormat = "$buffer `at` $at (`before` $before^)? `entry` $entry `tables` $tables (`mean` $mean^)? attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // What plan passes create
 //===----------------------------------------------------------------------===//
@@ -140,16 +173,17 @@ def PlanTapOp : Nnterp_Op<"plan_tap", [HasParent<"PlanOp">]> {
 def BufferOp : Nnterp_Op<"buffer", [Pure]> {
   let summary = "Reads a buffer of the run";
   let description = [{
-    The tensor that the run puts under the name `buffer`: a table, a number, a vector, a list of experts.
+    The tensor that the run puts under the name `buffer`: a table, a number, a vector, a list of experts; `kept`: what the prompt's
+    program left there.
 
     Example:
     ```mlir
     %t = nnterp.buffer "e0.seq" : tensor<?x?xi64>
     ```
   }];
-  let arguments = (ins StrAttr:$buffer);
+  let arguments = (ins StrAttr:$buffer, UnitAttr:$kept);
   let results = (outs AnyValue:$result);
-  let assemblyFormat = "$buffer attr-dict `:` type($result)";
+  let assemblyFormat = "$buffer (`kept` $kept^)? attr-dict `:` type($result)";
 }
 
 def GatherOp : Nnterp_Op<"gather", [Pure, InferTypeOpAdaptor]> {
@@ -172,7 +206,7 @@ def GatherOp : Nnterp_Op<"gather", [Pure, InferTypeOpAdaptor]> {
 def MeanOp : Nnterp_Op<"mean", [Pure, InferTypeOpAdaptor]> {
   let summary = "Averages a gathered region over axes";
   let description = [{
-    The mean over `axes` of the entries that exist (all tables >= 0); these axes keep the extent 1. `value` is the result of a
+    The mean over `axes` of the entries that exist (all tables >= 0), in float32 for floats; these axes keep the extent 1. `value` is the result of a
     gather with the same tables.
 
     Example:
@@ -193,7 +227,8 @@ def EditOp : Nnterp_Op<"edit", [Pure, AttrSizedOperandSegments, AllTypesMatch<["
     `y[i] = all(t_a[i_a] >= 0) ? f(x[i], s...) : x[i]`, f being the region over scalars: float32 whatever the element type of a
     float value (the result is rounded to it), int64 for integers. Each of `sources` gives f one argument; `source_axes` says,
     per source and per source axis (aligned with the value's axes from the last), where its entry is: -1 index 0, -2 the value's
-    own index, k >= 0 through table k of `source_tables`. `causal`: on a Pattern, keys later than their query are left alone.
+    own index, k >= 0 through table k of `source_tables`. `causal`: on a Pattern, keys later than their query (`past[b]` + its index)
+    are left alone.
     `offset`: position of the value's axis 1 in the tables of that axis (inside `hybrid.delta_rule`, one token at a time).
     `entry` is the plan's entry, for messages.
 
@@ -208,11 +243,11 @@ def EditOp : Nnterp_Op<"edit", [Pure, AttrSizedOperandSegments, AllTypesMatch<["
   }];
   let arguments = (ins AnyValue:$value, DenseI64ArrayAttr:$table_axes, Variadic<TableTensor>:$tables,
                        ArrayAttr:$source_axes, Variadic<AnyValue>:$sources, Variadic<TableTensor>:$source_tables,
-                       Optional<Index>:$offset, I64Attr:$entry, UnitAttr:$causal);
+                       Optional<Index>:$offset, Optional<TableTensor>:$past, I64Attr:$entry, UnitAttr:$causal);
   let results = (outs AnyValue:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $value (`causal` $causal^)? `tables` $table_axes (`(` $tables^ `:` type($tables) `)`)?
+    $value (`causal` $causal^)? (`past` $past^ `:` type($past))? `tables` $table_axes (`(` $tables^ `:` type($tables) `)`)?
     `sources` $source_axes (`(` $sources^ `:` type($sources) `)`)? (`through` `(` $source_tables^ `:` type($source_tables) `)`)?
     (`offset` $offset^)? `entry` $entry attr-dict `:` type($value) $body
   }];
@@ -244,10 +279,10 @@ def ProjectOutOp : Nnterp_Op<"project_out", [Pure, AttrSizedOperandSegments, All
   }];
   let arguments = (ins FloatTensor:$value, DenseI64ArrayAttr:$table_axes, Variadic<TableTensor>:$tables,
                        DenseI64ArrayAttr:$source_axes, FloatTensor:$source, Variadic<TableTensor>:$source_tables,
-                       Optional<Index>:$offset, I64Attr:$entry, UnitAttr:$causal);
+                       Optional<Index>:$offset, Optional<TableTensor>:$past, I64Attr:$entry, UnitAttr:$causal);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = [{
-    $value (`causal` $causal^)? `tables` $table_axes (`(` $tables^ `:` type($tables) `)`)? `source` $source_axes $source `:` type($source)
+    $value (`causal` $causal^)? (`past` $past^ `:` type($past))? `tables` $table_axes (`(` $tables^ `:` type($tables) `)`)? `source` $source_axes $source `:` type($source)
     (`through` `(` $source_tables^ `:` type($source_tables) `)`)? (`offset` $offset^)? `entry` $entry attr-dict `:` type($value)
   }];
 }
@@ -335,15 +370,16 @@ def ForceOp : Nnterp_Op<"force", [Pure, AttrSizedOperandSegments]> {
 def TapOp : Nnterp_Op<"tap"> {
   let summary = "Requests a value as an output";
   let description = [{
-    The value is written to the output under `key`. `nnterp-taps-to-results` turns taps into results of the program.
+    The value is written to the output under `key`; `kept`: to the kept buffer of that name. `nnterp-taps-to-results` turns taps into
+    results of the program.
 
     Example:
     ```mlir
     nnterp.tap %x as "logits" : tensor<?x?x8xf32>
     ```
   }];
-  let arguments = (ins AnyValue:$value, StrAttr:$key);
-  let assemblyFormat = "$value `as` $key attr-dict `:` type($value)";
+  let arguments = (ins AnyValue:$value, StrAttr:$key, UnitAttr:$kept);
+  let assemblyFormat = "$value `as` $key (`kept` $kept^)? attr-dict `:` type($value)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,13 +1,11 @@
 // Emits the graph of family qwen3_5_moe, step by step as spec/qwen3_5_moe.md section 3 has it.
 #include "frontend/families/Qwen35MoeGraph.h"
 
-#include "dialect/Hybrid/Hybrid.h"
-#include "dialect/Nnterp/Nnterp.h"
+#include "frontend/families/GraphEmitter.h"
+#include "frontend/families/Qwen35MoeVisionGraph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
 
 #include <cmath>
 
@@ -16,82 +14,109 @@ using namespace mlir;
 namespace nnterp {
 namespace {
 
-class Emitter {
+class Emitter : GraphEmitter {
 public:
   Emitter(MLIRContext &context, const ModelConfig &config, const PointTable &points,
-          const std::map<std::string, DType> &weightTypes, DType dtype)
-      : c(config), weightTypes(weightTypes), b(&context), loc(UnknownLoc::get(&context)), f32(b.getF32Type()),
-        md(dtype == DType::bf16 ? Type(b.getBF16Type()) : Type(f32)) {
-    for (const PointInfo &row : points.rows())
-      rows[row.name] = &row;
-  }
+          const std::map<std::string, DType> &weightTypes, DType dtype, const RunShape &shape,
+          const std::set<std::string> &segmentPoints)
+      : GraphEmitter(context, config, points, weightTypes, dtype), shape(shape), segmentPoints(segmentPoints) {}
 
   OwningOpRef<ModuleOp> emit() {
     OwningOpRef<ModuleOp> module = ModuleOp::create(loc, "model");
-    b.setInsertionPointToStart(module->getBody());
-    constexpr int64_t dyn = ShapedType::kDynamic;
-    Type i64 = b.getI64Type();
-    auto type = b.getFunctionType({RankedTensorType::get({dyn, dyn}, i64), RankedTensorType::get({dyn}, i64),
-                                   RankedTensorType::get({3, dyn, dyn}, i64)},
-                                  {});
-    auto main = func::FuncOp::create(b, loc, "main", type);
-    const char *inputs[] = {"ids", "lengths", "positions"};
-    for (unsigned i = 0; i < 3; ++i)
-      main.setArgAttr(i, "nnterp.input", b.getStringAttr(inputs[i]));
-    Block *entry = main.addEntryBlock();
-    b.setInsertionPointToStart(entry);
-    ids = entry->getArgument(0);
-    lengths = entry->getArgument(1);
-    model(entry->getArgument(2));
-    func::ReturnOp::create(b, loc);
+    b.setInsertionPointToEnd(module->getBody());
+    if (shape.images) {
+      emitQwen35MoeVision(*this, segmentPoints);
+      b.setInsertionPointToEnd(module->getBody());
+    }
+    function("main", "", shape.resume);
+    if (shape.steps) {
+      b.setInsertionPointToEnd(module->getBody());
+      function("step", "@gen", true);
+    }
     return module;
   }
 
 private:
-  const ModelConfig &c;
-  const std::map<std::string, DType> &weightTypes;
-  OpBuilder b;
-  Location loc;
-  Type f32, md;
-  std::map<std::string, const PointInfo *> rows;
+  const RunShape &shape;
+  const std::set<std::string> &segmentPoints;
   Value ids, lengths, cosines, sines;
-  std::string at;     ///< name prefix of the block being emitted: `layers[3].`
-  std::string stored; ///< key prefix of its tensors: `model.layers.3.`
+  Value pads;        ///< null in the function for generated tokens
+  Value imageRows;   ///< where an input has images, in the function for the prompt
+  Value past, total; ///< null in a function that starts afresh
 
-  /// Names a value of the model, or of the current block.
-  Value point(const std::string &name, Value v) {
-    const PointInfo *row = rows.at(name);
-    return PointOp::create(b, loc, v, at + name, std::string(nnterp::name(row->layout)),
-                           row->access == Access::readOnly);
-  }
-
-  Value weight(const std::string &key, ArrayRef<int64_t> shape) {
-    auto found = weightTypes.find(key);
-    DType type = found != weightTypes.end() ? found->second : c.dtype.value_or(DType::bf16);
-    Type element = type == DType::f32 ? f32 : type == DType::f16 ? Type(b.getF16Type()) : Type(b.getBF16Type());
-    return hybrid::WeightOp::create(b, loc, RankedTensorType::get(shape, element), key);
-  }
-  /// A tensor of the current block.
-  Value own(const std::string &key, ArrayRef<int64_t> shape) { return weight(stored + key, shape); }
-
-  int64_t width(Value v) { return cast<RankedTensorType>(v.getType()).getShape().back(); }
-
-  /// `name.input` and the projection behind it.
-  Value project(const std::string &name, Value x, int64_t out, const std::string &key) {
-    x = point(name + ".input", x);
-    return hybrid::LinearOp::create(b, loc, x, own(key, {out, width(x)}));
-  }
   Value rmsNorm(Value x, Value gain) {
     return hybrid::RmsNormOp::create(b, loc, x, gain, /*unit_offset=*/b.getUnitAttr(), b.getF64FloatAttr(c.rmsNormEps));
   }
-  Value heads(Value x, int64_t offset, int64_t stride, int64_t size, int64_t count, int64_t repeat = 1) {
-    return hybrid::HeadsOp::create(b, loc, x, offset, stride, size, count, repeat);
+
+  /// A function over one call; its inputs are named with `suffix`.
+  void function(StringRef symbol, StringRef suffix, bool fromMemory) {
+    constexpr int64_t dyn = ShapedType::kDynamic;
+    Type i64 = b.getI64Type(), perRow = RankedTensorType::get({dyn}, i64);
+    struct Input {
+      const char *name;
+      Type type;
+      Value *value;
+    };
+    Value positions;
+    SmallVector<Input> inputs{{"ids", RankedTensorType::get({dyn, dyn}, i64), &ids},
+                              {"lengths", perRow, &lengths},
+                              {"positions", RankedTensorType::get({3, dyn, dyn}, i64), &positions}};
+    pads = imageRows = past = total = Value();
+    if (suffix.empty()) { // the prompt's
+      inputs.push_back({"pads", perRow, &pads});
+      if (shape.images)
+        inputs.push_back({"image_rows", RankedTensorType::get({dyn, dyn}, i64), &imageRows});
+    }
+    if (fromMemory) {
+      inputs.push_back({"past", perRow, &past});
+      inputs.push_back({"total", RankedTensorType::get({1}, i64), &total});
+    }
+    SmallVector<Type> types;
+    for (const Input &input : inputs)
+      types.push_back(input.type);
+    auto op = func::FuncOp::create(b, loc, symbol, b.getFunctionType(types, {}));
+    Block *entry = op.addEntryBlock();
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      op.setArgAttr(unsigned(i), "nnterp.input", b.getStringAttr(input.name + suffix));
+      *input.value = entry->getArgument(unsigned(i));
+    }
+    b.setInsertionPointToStart(entry);
+    model(positions);
+    func::ReturnOp::create(b, loc);
   }
-  Value swapped(Value x) { return hybrid::SwapHeadsOp::create(b, loc, x); }
-  Value merged(Value x) { return hybrid::MergeHeadsOp::create(b, loc, x); }
-  Value add(Value x, Value y) { return hybrid::AddOp::create(b, loc, x, y); }
-  Value initialState(ArrayRef<int64_t> dims, Type element) {
-    return hybrid::InitialStateOp::create(b, loc, lengths, dims, element);
+
+  /// What the sequence left in this part of its memory, or zeros where a function starts afresh.
+  Value initialState(const std::string &part, ArrayRef<int64_t> dims, Type element) {
+    if (!past)
+      return hybrid::InitialStateOp::create(b, loc, lengths, dims, element);
+    return memory(part, dims, element);
+  }
+  Value memory(const std::string &part, ArrayRef<int64_t> dims, Type element) {
+    SmallVector<int64_t> all{ShapedType::kDynamic};
+    llvm::append_range(all, dims);
+    return hybrid::MemoryOp::create(b, loc, RankedTensorType::get(all, element), at + part, /*of_run=*/false);
+  }
+  void remember(const std::string &part, Value value) {
+    if (shape.memory)
+      hybrid::RememberOp::create(b, loc, value, at + part, shape.save, /*of_run=*/false);
+  }
+  /// Appends the call's keys or values to their cache, if there is one, and names the whole of it; gives what attention
+  /// reads, which an edit of that name does not reach.
+  Value append(const std::string &part, const char *name, Value added) {
+    if (!shape.memory) {
+      point(name, added);
+      return added;
+    }
+    Value cache = memory(part, cast<RankedTensorType>(added.getType()).getShape().drop_front(), md);
+    if (!past) { // nothing stands before the call: it need not look into the cache
+      Value kept = point(name, added);
+      remember(part, hybrid::KvAppendOp::create(b, loc, cache, kept, lengths, past));
+      return added;
+    }
+    cache = hybrid::KvAppendOp::create(b, loc, cache, added, lengths, past);
+    Value kept = point(name, hybrid::KvViewOp::create(b, loc, cache, total));
+    remember(part, hybrid::KvStoreOp::create(b, loc, cache, kept));
+    return hybrid::KvViewOp::create(b, loc, cache, total);
   }
 
   void model(Value positions) {
@@ -100,7 +125,14 @@ private:
     point("input_size", hybrid::InputSizeOp::create(b, loc, ids));
     Value x = hybrid::EmbeddingOp::create(b, loc, tokens,
                                           weight("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize}), md);
+    if (imageRows)
+      point("vision.image_token_mask", hybrid::ImageMaskOp::create(b, loc, imageRows));
     x = point("token_embeddings", x);
+    if (imageRows) {
+      Value features = hybrid::MemoryOp::create(b, loc, RankedTensorType::get({ShapedType::kDynamic, c.hiddenSize}, md),
+                                                imageFeaturesPart, /*of_run=*/true);
+      x = hybrid::ScatterRowsOp::create(b, loc, x, features, imageRows);
+    }
     auto table = hybrid::RopeTableOp::create(b, loc, positions, c.mropeSection, inverseFrequencies(), md);
     cosines = table.getCosines();
     sines = table.getSines();
@@ -109,10 +141,12 @@ private:
     x = point("norm.input", x);
     x = point("final_norm_output", rmsNorm(x, weight("model.norm.weight", {c.hiddenSize})));
     x = point("lm_head.input", x);
-    Value logits = hybrid::LinearOp::create(b, loc, x, weight("lm_head.weight", {c.vocabSize, c.hiddenSize}));
+    Value logits = linear(x, weight("lm_head.weight", {c.vocabSize, c.hiddenSize}));
     logits = point("logits", point("lm_head_output", logits));
     Value last = hybrid::LastTokenOp::create(b, loc, logits, lengths);
-    point("next_token_probs", hybrid::SoftmaxOp::create(b, loc, last, /*causal=*/false, f32));
+    if (shape.next)
+      last = PointOp::create(b, loc, last, "next_logits", "NextTokenProbs", /*read_only=*/true);
+    point("next_token_probs", hybrid::SoftmaxOp::create(b, loc, last, Value(), /*causal=*/false, f32));
   }
 
   /// Spec 3.4: float32 throughout, the power alone in double.
@@ -155,7 +189,7 @@ private:
     u = point(name("conv1d.input"), u);
     auto conv =
         hybrid::ShortConvOp::create(b, loc, u, own("linear_attn.conv1d.weight", {c.convChannels(), 1, c.convKernel}),
-                                    initialState({c.convChannels(), c.convKernel}, md), lengths);
+                                    initialState("linear_attn.conv", {c.convChannels(), c.convKernel}, md), lengths);
     u = hybrid::SiluOp::create(b, loc, point(name("conv1d.output"), conv.getResult()));
     Value z =
         point(name("in_proj_z.output"), project(name("in_proj_z"), n, c.valueDim(), "linear_attn.in_proj_z.weight"));
@@ -167,8 +201,9 @@ private:
     Value rate = own("linear_attn.A_log", {hv}), bias = own("linear_attn.dt_bias", {hv});
     Value g = point(name("decays"), hybrid::DecayOp::create(b, loc, a, rate, bias));
     beta = point(name("betas"), hybrid::SigmoidOp::create(b, loc, beta));
-    Value state = point(name("state_input"), initialState({hv, dk, dv}, f32));
-    state = hybrid::PadDecayOp::create(b, loc, state, rate, bias, ids, lengths, md);
+    Value state = point(name("state_input"), initialState("linear_attn.state", {hv, dk, dv}, f32));
+    if (pads)
+      state = hybrid::PadDecayOp::create(b, loc, state, rate, bias, pads, md);
     Value qn =
         hybrid::L2NormOp::create(b, loc, q, b.getF64FloatAttr(1e-6), b.getF64FloatAttr(1.0 / std::sqrt(double(dk))));
     Value kn = hybrid::L2NormOp::create(b, loc, k, b.getF64FloatAttr(1e-6), b.getF64FloatAttr(1.0));
@@ -178,8 +213,8 @@ private:
                                              beta, state, lengths);
     point(name("states"), delta.getStates());
     Value y = point(name("attention_head_outputs"), delta.getResult());
-    point(name("state_output"), delta.getStateOut());
-    point(name("conv_state"), conv.getStateOut());
+    remember("linear_attn.state", point(name("state_output"), delta.getStateOut()));
+    remember("linear_attn.conv", point(name("conv_state"), conv.getStateOut()));
     y = hybrid::GatedRmsNormOp::create(b, loc, point(name("norm.input"), y), heads(z, 0, dv, dv, hv),
                                        own("linear_attn.norm.weight", {dv}), b.getF64FloatAttr(c.rmsNormEps));
     y = merged(point(name("norm.output"), y));
@@ -201,12 +236,12 @@ private:
     Value q = point(name("attention_queries"), normed("q_norm", heads(qg, 0, 2 * d, d, nq)));
     k = point(name("attention_keys"), normed("k_norm", heads(k, 0, d, d, nk)));
     v = point(name("attention_values"), swapped(heads(v, 0, d, d, nk)));
-    point(name("past_keys"), k);
-    point(name("past_values"), v);
-    Value s = hybrid::AttentionScoresOp::create(b, loc, q, k, b.getF64FloatAttr(1.0 / std::sqrt(double(d))));
-    Value p = hybrid::SoftmaxOp::create(b, loc, point(name("attention_scores"), s), /*causal=*/true, md);
+    k = append("self_attn.keys", "self_attn.past_keys", k);
+    v = append("self_attn.values", "self_attn.past_values", v);
+    Value s = hybrid::AttentionScoresOp::create(b, loc, q, k, past, b.getF64FloatAttr(1.0 / std::sqrt(double(d))));
+    Value p = hybrid::SoftmaxOp::create(b, loc, point(name("attention_scores"), s), past, /*causal=*/true, md);
     p = point(name("attention_probabilities"), p);
-    Value y = point(name("attention_head_outputs"), hybrid::AttentionMixOp::create(b, loc, p, v));
+    Value y = point(name("attention_head_outputs"), hybrid::AttentionMixOp::create(b, loc, p, v, past));
     y = merged(point(name("attention_premix"), hybrid::GateOp::create(b, loc, y, gate)));
     return point(name("attention_output"), project(name("o_proj"), y, c.hiddenSize, "self_attn.o_proj.weight"));
   }
@@ -223,8 +258,7 @@ private:
                      project(shared("up_proj"), x, c.sharedIntermediate, "mlp.shared_expert.up_proj.weight"));
     act = point(shared("mlp_activation"), hybrid::SiluOp::create(b, loc, act));
     Value neurons = point(shared("mlp_neurons"), hybrid::MulOp::create(b, loc, act, up));
-    Value sh = hybrid::LinearOp::create(
-        b, loc, neurons, own("mlp.shared_expert.down_proj.weight", {c.hiddenSize, c.sharedIntermediate}));
+    Value sh = linear(neurons, own("mlp.shared_expert.down_proj.weight", {c.hiddenSize, c.sharedIntermediate}));
     sh = point(shared("mlp_output"), sh);
 
     Value logits = point(name("router_logits"), project(name("router"), n, e, "mlp.gate.weight"));
@@ -246,8 +280,9 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> emitQwen35Moe(MLIRContext &context, const ModelConfig &config, const PointTable &points,
-                                    const std::map<std::string, DType> &weightTypes, DType dtype) {
-  return Emitter(context, config, points, weightTypes, dtype).emit();
+                                    const std::map<std::string, DType> &weightTypes, DType dtype,
+                                    const RunShape &shape, const std::set<std::string> &segmentPoints) {
+  return Emitter(context, config, points, weightTypes, dtype, shape, segmentPoints).emit();
 }
 
 } // namespace nnterp

@@ -9,7 +9,9 @@ class TensorList {
 public:
   explicit TensorList(const ModelConfig &config) : c(config) {}
 
-  std::vector<WantedTensor> run() {
+  std::vector<WantedTensor> run(bool images) {
+    if (images && c.vision)
+      addVision(*c.vision);
     add("model.embed_tokens.weight", {c.vocabSize, c.hiddenSize});
     for (int64_t layer = 0; layer < c.numLayers; ++layer) {
       prefix = "model.layers." + std::to_string(layer) + ".";
@@ -60,6 +62,33 @@ private:
     add("mlp.shared_expert_gate.weight", {1, c.hiddenSize});
   }
 
+  void addAffine(const std::string &name, Shape shape) {
+    const int64_t out = shape.front();
+    add(name + ".weight", std::move(shape));
+    add(name + ".bias", {out});
+  }
+
+  void addVision(const VisionConfig &v) {
+    prefix = "model.visual.";
+    const int64_t g = v.hiddenSize, wide = g * v.spatialMergeSize * v.spatialMergeSize;
+    addAffine("patch_embed.proj", {g, v.inChannels, v.temporalPatchSize, v.patchSize, v.patchSize});
+    add("pos_embed.weight", {v.numPositionEmbeddings, g});
+    for (int64_t block = 0; block < v.depth; ++block) {
+      prefix = "model.visual.blocks." + std::to_string(block) + ".";
+      addAffine("norm1", {g});
+      addAffine("attn.qkv", {3 * g, g});
+      addAffine("attn.proj", {g, g});
+      addAffine("norm2", {g});
+      addAffine("mlp.linear_fc1", {v.intermediateSize, g});
+      addAffine("mlp.linear_fc2", {g, v.intermediateSize});
+    }
+    prefix = "model.visual.merger.";
+    addAffine("norm", {g});
+    addAffine("linear_fc1", {wide, wide});
+    addAffine("linear_fc2", {v.outHiddenSize, wide});
+    prefix.clear();
+  }
+
   const ModelConfig &c;
   std::string prefix;
   std::vector<WantedTensor> list;
@@ -67,6 +96,8 @@ private:
 
 } // namespace
 
-std::vector<WantedTensor> wantedTensors(const ModelConfig &config) { return TensorList(config).run(); }
+std::vector<WantedTensor> wantedTensors(const ModelConfig &config, bool images) {
+  return TensorList(config).run(images);
+}
 
 } // namespace nnterp

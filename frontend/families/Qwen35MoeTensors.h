@@ -10,6 +10,6 @@ namespace nnterp {
 
 /// Every tensor of the text graph under its standard key (text-only prefix, fused experts), in forward order, with the
 /// shape of spec/qwen3_5_moe.md 2.2. `conv1d.weight` keeps its stored shape [CD, 1, KW].
-std::vector<WantedTensor> wantedTensors(const ModelConfig &config);
+std::vector<WantedTensor> wantedTensors(const ModelConfig &config, bool images = false);
 
 } // namespace nnterp

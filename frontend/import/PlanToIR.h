@@ -9,7 +9,8 @@ class ModuleOp;
 
 namespace nnterp {
 
-/// Appends the plan to the module as `nnterp.plan`, one op per buffer, edit and tap, located in the user's file.
+/// Appends the plan to the module as `nnterp.plan`, one for each function of the graph: an op per world, buffer,
+/// edit, tap and kept value, located in the user's file.
 void addPlan(mlir::ModuleOp module, const ResolvedPlan &plan);
 
 } // namespace nnterp

@@ -1,44 +1,44 @@
-// Sources in one run: extents that must fit, row by row on axes of tokens, and the tables that say which entry serves
-// which position.
-#include "frontend/plan/Buffers.h"
+// Sources in one run: extents that must fit, row by row on axes of tokens, at every generated token where those are
+// edited.
+#include "frontend/plan/BuffersSource.h"
 
 #include "frontend/plan/Sources.h"
 
 #include <algorithm>
+#include <set>
 
 namespace nnterp {
 
-SourceFiller::SourceFiller(const PlanEdit &edit, const EditSpec &spec, const Region &region, const Region *from,
-                           Diagnostics &diags)
-    : edit(edit), spec(spec), source(spec.sources[0]), region(region), from(from), diags(diags) {
+SourcePair::SourcePair(const PlanEdit &edit, const EditSpec &spec, const Region &region, const Region *from)
+    : edit(edit), spec(spec), source(spec.sources[0]), region(region), from(from) {
   if (!from) {
     extents = source.shape;
     skipped = spec.ordinals.size() - extents.size();
     return;
   }
+  fromPhase = source.kind == SourceSpec::Kind::kept ? Phase::prompt : spec.phase;
   for (size_t axis = 0; axis < from->axes.size(); ++axis)
     if (!(source.squeezeSeq && axis == 1)) {
       fromAxes.push_back(axis);
-      extents.push_back(isMean(axis) ? 1 : from->axes[axis].extent);
+      extents.push_back(isMean(axis) ? 1 : from->extent(axis, fromPhase));
     }
   skipped = spec.ordinals.size() - extents.size();
+  for (size_t i = 0; i < fromAxes.size(); ++i) {
+    ours.emplace_back();
+    theirs.emplace_back();
+    for (size_t rank = 0; rank < region.rows.size(); ++rank)
+      ours[i].push_back(region.count(regionAxis(i), rank, spec.phase));
+    for (size_t row = 0; row < from->rows.size(); ++row)
+      theirs[i].push_back(from->count(fromAxes[i], row, fromPhase));
+  }
 }
 
-bool SourceFiller::isMean(size_t fromAxis) const {
+bool SourcePair::isMean(size_t fromAxis) const {
   const std::vector<int64_t> &means = source.place.meanAxes;
   return std::find(means.begin(), means.end(), int64_t(fromAxis)) != means.end();
 }
 
-void SourceFiller::fill(std::map<std::string, Tensor> &buffers) {
-  if (!checkExtents() || !checkMeans() || !from || !checkTokens())
-    return;
-  for (size_t axis = 0; axis < source.axes.size(); ++axis)
-    if (!fillAxis(axis, buffers))
-      return;
-}
-
-/// Whether gathered rows and the region's rows correspond, so that an axis of tokens is judged row by row.
-std::optional<size_t> SourceFiller::rowFor(size_t rank) const {
+std::optional<size_t> SourcePair::rowFor(size_t rank) const {
   if (!from || !from->hasBatch || isMean(0))
     return std::nullopt;
   if (from->rows.size() == 1)
@@ -47,16 +47,75 @@ std::optional<size_t> SourceFiller::rowFor(size_t rank) const {
   return aligned && from->rows.size() == region.rows.size() ? std::optional(rank) : std::nullopt;
 }
 
-bool SourceFiller::checkExtents() {
-  Shape have(extents.begin(), extents.end()), want = region.shape();
+/// Whether both axes count tokens and rows correspond, so that lengths are judged row by row; else whole extents
+/// decide.
+bool SourcePair::rowByRow(size_t sourceAxis, size_t rank) const {
+  return region.axes[regionAxis(sourceAxis)].kind != RegionAxis::entries &&
+         from->axes[gatheredAxis(sourceAxis)].kind != RegionAxis::entries && rowFor(rank);
+}
+
+bool SourcePair::growsWithRow(size_t sourceAxis, size_t rank) const {
+  return source.kind == SourceSpec::Kind::place && from->axes[gatheredAxis(sourceAxis)].kind == RegionAxis::keys &&
+         rowByRow(sourceAxis, rank);
+}
+
+int64_t SourcePair::entryFor(size_t sourceAxis, size_t rank, int64_t place) const {
+  int64_t extent = extents[sourceAxis];
+  int64_t have = rowByRow(sourceAxis, rank) ? theirs[sourceAxis][*rowFor(rank)] : extent;
+  return extent - (have == 1 ? 1 : ours[sourceAxis][rank] - place);
+}
+
+// -- whether the two fit --
+
+bool SourcePair::check(Diagnostics &diags) const {
+  if (!region.live(spec.phase))
+    return true;
+  if (!from)
+    return checkValue(diags);
+  if (!checkSteps(diags) || !checkExtents(diags) || !checkMeans(diags) || !checkStateTokens(diags))
+    return false;
+  for (size_t axis = 0; axis < fromAxes.size(); ++axis)
+    if (!isMean(fromAxes[axis]) && !checkRows(axis, diags))
+      return false;
+  return true;
+}
+
+/// A value is aligned with the region over the whole run.
+bool SourcePair::checkValue(Diagnostics &diags) const {
+  Shape want = region.wholeShape();
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (extents[i] != 1 && extents[i] != want[skipped + i]) {
+      diags.error("NNT0707", edit.source->loc,
+                  "the source has shape " + toString(extents) + ", which does not fit the region " + toString(want) +
+                      " of " + spec.point + " in this run");
+      return false;
+    }
+  return true;
+}
+
+/// A source in the same call has every generated token that the region has.
+bool SourcePair::checkSteps(Diagnostics &diags) const {
+  if (fromPhase == Phase::prompt)
+    return true;
+  for (int64_t step : region.steps)
+    if (from->stepPlace(step) < 0) {
+      diags.error("NNT0709", edit.source->loc,
+                  region.input->row(region.rows[0]) + ", gen[" + std::to_string(step) +
+                      "]: the region has this token, the source selects none of " + source.place.point + " there");
+      return false;
+    }
+  return true;
+}
+
+bool SourcePair::checkExtents(Diagnostics &diags) const {
+  Shape want = region.shape(spec.phase);
   for (size_t i = 0; i < extents.size(); ++i) {
-    size_t axis = skipped + i;
-    bool byRow =
-        from && from->axes[fromAxes[i]].token && region.axes[axis].token && rowFor(0); // fillAxis names the row
-    if (extents[i] == 1 || extents[i] == want[axis] || byRow)
+    size_t axis = regionAxis(i);
+    bool growing = spec.phase == Phase::gen && region.axes[axis].kind == RegionAxis::keys;
+    if (extents[i] == 1 || extents[i] == want[axis] || rowByRow(i, 0) || growing) // checkRows names the row
       continue;
     diags.error("NNT0707", edit.source->loc,
-                "the source has shape " + toString(have) + ", which does not fit the region " + toString(want) +
+                "the source has shape " + toString(extents) + ", which does not fit the region " + toString(want) +
                     " of " + spec.point + " in this run");
     return false;
   }
@@ -64,15 +123,30 @@ bool SourceFiller::checkExtents() {
 }
 
 /// A mean is over real entries; a row of the region that uses one needs some.
-bool SourceFiller::checkMeans() {
-  if (!from || source.place.meanAxes.empty())
+bool SourcePair::checkMeans(Diagnostics &diags) const {
+  if (source.place.meanAxes.empty())
     return true;
+  auto some = [&](size_t row) {
+    if (!from->live(row, fromPhase))
+      return false;
+    for (int64_t axis : source.place.meanAxes)
+      if (fromPhase == Phase::gen && from->axes[size_t(axis)].kind == RegionAxis::keys &&
+          from->keysAt(size_t(axis), row, region.steps.front()) == 0)
+        return false;
+    return true;
+  };
+  auto any = [&] {
+    for (size_t row = 0; row < from->rows.size(); ++row)
+      if (some(row))
+        return true;
+    return false;
+  };
   for (size_t rank = 0; rank < region.rows.size(); ++rank) {
     std::optional<size_t> row = rowFor(rank);
-    if (!region.live(rank) || (row ? from->live(*row) : from->live()))
+    if (!region.live(rank, spec.phase) || (row ? some(*row) : any()))
       continue;
     diags.error("NNT0717", edit.source->loc,
-                "row " + std::to_string(region.rows[rank]) +
+                region.input->row(region.rows[rank]) +
                     ": \"mean\" has nothing to average, the source selects nothing of " + source.place.point);
     return false;
   }
@@ -80,73 +154,119 @@ bool SourceFiller::checkMeans() {
 }
 
 /// A state of one token: every row that uses it selects that token (indices per row may be absent).
-bool SourceFiller::checkTokens() {
+bool SourcePair::checkStateTokens(Diagnostics &diags) const {
   for (size_t rank = 0; source.squeezeSeq && !isMean(1) && rank < region.rows.size(); ++rank) {
     std::optional<size_t> row = rowFor(rank);
-    if (!row || !region.live(rank) || from->axes[1].count(*row) == 1)
+    if (!row || !region.live(rank, spec.phase) || from->count(1, *row, fromPhase) == 1)
       continue;
     diags.error("NNT0709", edit.source->loc,
-                "row " + std::to_string(region.rows[rank]) + ": the source has " +
-                    count(from->axes[1].count(*row), "token") + " of " + source.place.point + ", a State needs one");
+                region.input->row(region.rows[rank]) + ": the source has " +
+                    count(from->count(1, *row, fromPhase), "token") + " of " + source.place.point +
+                    ", a State needs one");
     return false;
   }
   return true;
 }
 
-/// Row by row as many tokens as the region, or one: also where another axis leaves a row nothing to edit.
-bool SourceFiller::checkRow(size_t axis, size_t fromAxis, size_t rank) {
-  std::optional<size_t> row = rowByRow(axis, fromAxis, rank);
-  if (!row)
-    return true;
-  int64_t have = from->axes[fromAxis].count(*row), want = region.axes[axis].count(rank);
+bool SourcePair::checkCounts(size_t sourceAxis, size_t rank, const std::string &where, int64_t have, int64_t want,
+                             Diagnostics &diags) const {
   if (have == want || have == 1)
     return true;
   diags.error("NNT0709", edit.source->loc,
-              "row " + std::to_string(region.rows[rank]) + ": the source has " + count(have, "position") + " on \"" +
-                  axes(source.place.layout)[fromAxis] + "\", the region has " + std::to_string(want) + " on \"" +
-                  axes(spec.layout)[axis] + "\"; as many or one would fit");
+              region.input->row(region.rows[rank]) + where + ": the source has " + count(have, "position") + " on \"" +
+                  axes(source.place.layout)[gatheredAxis(sourceAxis)] + "\", the region has " + std::to_string(want) +
+                  " on \"" + axes(spec.layout)[regionAxis(sourceAxis)] + "\"; as many or one would fit");
   return false;
 }
 
-/// The gathered row to compare with where both axes count tokens and rows correspond; else whole extents decide.
-std::optional<size_t> SourceFiller::rowByRow(size_t axis, size_t fromAxis, size_t rank) const {
-  return region.axes[axis].token && from->axes[fromAxis].token ? rowFor(rank) : std::nullopt;
-}
-
-/// The source entry for the region's place number `place` of row `rank` on one axis.
-int64_t SourceFiller::entryFor(size_t axis, size_t fromAxis, size_t rank, int64_t place) const {
-  const RegionAxis &own = region.axes[axis], &theirs = from->axes[fromAxis];
-  std::optional<size_t> row = rowByRow(axis, fromAxis, rank);
-  int64_t have = row ? theirs.count(*row) : theirs.extent;
-  return theirs.extent - (have == 1 ? 1 : own.count(rank) - place);
-}
-
-bool SourceFiller::fillAxis(size_t sourceAxis, std::map<std::string, Tensor> &buffers) {
-  const AxisTable &table = source.axes[sourceAxis].table;
-  size_t axis = skipped + sourceAxis, fromAxis = fromAxes[sourceAxis];
-  if (table.buffer.empty() || table.buffer == spec.ordinals[axis].buffer)
-    return true; // identity, or the edit's own table
-  // The ordinals, each replaced by the entry that serves it.
-  Tensor filled = ordinalTable(region, axis, table.perRow);
-  int64_t *entries = filled.as<int64_t>();
-  const RegionAxis &own = region.axes[axis];
-  if (axis == 0 && region.hasBatch) {
-    for (size_t rank = 0; rank < region.rows.size(); ++rank)
-      entries[region.rows[rank]] = extents[sourceAxis] == 1 ? 0 : int64_t(rank);
-  } else if (!table.perRow) {
-    if (extents[sourceAxis] == 1)
-      std::for_each(entries, entries + own.size, [](int64_t &entry) { entry = std::min<int64_t>(entry, 0); });
-  } else {
-    for (size_t rank = 0; rank < region.rows.size(); ++rank) {
-      if (!checkRow(axis, fromAxis, rank))
+/// Row by row as many tokens as the region, or one: also where another axis leaves a row nothing to edit.
+bool SourcePair::checkRows(size_t sourceAxis, Diagnostics &diags) const {
+  size_t axis = regionAxis(sourceAxis), fromAxis = gatheredAxis(sourceAxis);
+  bool keys = region.axes[axis].kind == RegionAxis::keys;
+  for (size_t rank = 0; rank < region.rows.size(); ++rank) {
+    bool byRow = rowByRow(sourceAxis, rank), grows = growsWithRow(sourceAxis, rank);
+    int64_t have = byRow ? theirs[sourceAxis][*rowFor(rank)] : extents[sourceAxis];
+    if (spec.phase == Phase::prompt || !(keys || grows)) {
+      if (byRow && !checkCounts(sourceAxis, rank, "", have, ours[sourceAxis][rank], diags))
         return false;
-      const std::vector<int64_t> &positions = own.of(rank);
-      for (size_t place = 0; place < positions.size(); ++place)
-        entries[region.rows[rank] * own.size + positions[place]] = entryFor(axis, fromAxis, rank, int64_t(place));
+      continue;
+    }
+    if (!byRow && have == region.extent(axis, Phase::gen))
+      continue; // averaged over rows: keys count from the right in both
+    for (int64_t step : region.steps) {
+      int64_t want = keys ? region.keysAt(axis, rank, step) : 1;
+      int64_t now = grows ? from->keysAt(fromAxis, *rowFor(rank), step) : have;
+      if (want > 0 && !checkCounts(sourceAxis, rank, ", gen[" + std::to_string(step) + "]", now, want, diags))
+        return false;
     }
   }
-  buffers[table.buffer] = std::move(filled);
   return true;
+}
+
+// -- which calls they are in --
+
+std::vector<int64_t> SourcePair::callsOf(const Region &of, const CallOf &callOf, int64_t calls) const {
+  std::set<int64_t> found;
+  if (of.place != Place::none)
+    found.insert(of.place == Place::promptStart ? 0 : calls - 1);
+  for (const RegionAxis &axis : of.axes)
+    for (size_t rank = 0; axis.kind == RegionAxis::tokens && rank < of.rows.size(); ++rank)
+      for (int64_t position : axis.of(rank))
+        found.insert(callOf(*of.input, of.rows[rank], position));
+  return {found.begin(), found.end()};
+}
+
+bool SourcePair::keepsEarly(const CallOf &callOf, int64_t calls) const {
+  if (source.kind != SourceSpec::Kind::kept)
+    return false;
+  std::vector<int64_t> reads = callsOf(*from, callOf, calls);
+  return !reads.empty() && reads.front() != calls - 1;
+}
+
+/// Whether a position of the region and the entry that serves it are in different calls.
+bool SourcePair::pairsAcross(size_t sourceAxis, const CallOf &callOf) const {
+  size_t axis = regionAxis(sourceAxis), fromAxis = gatheredAxis(sourceAxis);
+  for (size_t rank = 0; rank < region.rows.size(); ++rank) {
+    int64_t place = 0;
+    for (int64_t position : region.axes[axis].of(rank)) {
+      if (position >= region.length(rank))
+        continue;
+      int64_t call = callOf(*region.input, region.rows[rank], position), entry = entryFor(sourceAxis, rank, place++);
+      std::optional<size_t> only = rowFor(rank);
+      for (size_t row = only.value_or(0); row < (only ? *only + 1 : from->rows.size()); ++row) {
+        std::vector<int64_t> others = from->axes[fromAxis].of(row);
+        others.erase(std::remove_if(others.begin(), others.end(), [&](int64_t p) { return p >= from->length(row); }),
+                     others.end());
+        int64_t index = entry - indentOf(sourceAxis, row);
+        if (index >= 0 && callOf(*from->input, from->rows[row], others[size_t(index)]) != call)
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool SourcePair::readsAcross(const CallOf &callOf, int64_t calls) const {
+  if (calls < 2 || !from || spec.phase == Phase::gen || !region.live(Phase::prompt))
+    return false;
+  std::vector<int64_t> edits = callsOf(region, callOf, calls), reads = callsOf(*from, callOf, calls), all;
+  std::set_union(edits.begin(), edits.end(), reads.begin(), reads.end(), std::back_inserter(all));
+  if (reads.empty() || all == std::vector<int64_t>{calls - 1})
+    return false; // the last call has every key
+  for (int64_t axis : source.place.meanAxes)
+    if (from->axes[size_t(axis)].kind != RegionAxis::entries)
+      return true;
+  bool paired = false;
+  for (size_t i = 0; i < fromAxes.size(); ++i) {
+    RegionAxis::Kind own = region.axes[regionAxis(i)].kind, other = from->axes[fromAxes[i]].kind;
+    if (own == other && own != RegionAxis::entries && pairsAcross(i, callOf))
+      return true;
+    if (own != other && (own == RegionAxis::keys || other == RegionAxis::keys) &&
+        !(own == RegionAxis::keys && other == RegionAxis::entries))
+      return true;
+    paired |= own == RegionAxis::tokens && other == RegionAxis::tokens;
+  }
+  return !paired && all.size() > 1;
 }
 
 } // namespace nnterp

@@ -2,6 +2,7 @@
 // router's limits.
 #include "frontend/plan/Conflicts.h"
 
+#include "frontend/plan/Selection.h"
 #include "frontend/plan/Sources.h"
 
 #include <algorithm>
@@ -35,21 +36,30 @@ public:
       : plan(plan), config(config), diags(diags), overlap(std::move(overlap)), together(std::move(together)) {}
 
   void check() {
-    for (auto begin = plan.edits.begin(); begin != plan.edits.end();) {
-      auto end =
-          std::find_if(begin, plan.edits.end(), [&](const EditSpec &edit) { return edit.point != begin->point; });
-      for (auto a = begin; a != end; ++a)
-        for (auto b = std::next(a); b != end; ++b)
-          checkPair(*a, *b);
-      checkLimit(begin, end, Op::reroute, config.numExperts - config.expertsPerToken);
-      checkLimit(begin, end, Op::force, config.expertsPerToken);
-      begin = end;
+    for (const std::vector<const EditSpec *> &edits : sites()) {
+      for (size_t a = 0; a < edits.size(); ++a)
+        for (size_t b = a + 1; b < edits.size(); ++b)
+          checkPair(*edits[a], *edits[b]);
+      checkLimit(edits, Op::reroute, config.numExperts - config.expertsPerToken);
+      checkLimit(edits, Op::force, config.expertsPerToken);
     }
   }
 
 private:
-  using Iterator = std::vector<EditSpec>::const_iterator;
-  const PlanEdit &entry(const EditSpec &edit) const { return plan.plan->edits[edit.entry]; }
+  /// The edits of each point of each world, once per entry: regions hold the prompt and generated tokens alike.
+  std::vector<std::vector<const EditSpec *>> sites() const {
+    std::map<std::pair<std::string, std::string>, size_t> known;
+    std::vector<std::vector<const EditSpec *>> result;
+    for (const EditSpec &edit : plan.edits) {
+      auto [site, added] = known.try_emplace({edit.world, edit.point}, result.size());
+      if (added)
+        result.emplace_back();
+      std::vector<const EditSpec *> &edits = result[site->second];
+      if (std::none_of(edits.begin(), edits.end(), [&](const EditSpec *other) { return other->entry == edit.entry; }))
+        edits.push_back(&edit);
+    }
+    return result;
+  }
 
   void checkPair(const EditSpec &a, const EditSpec &b) {
     auto [firstEntry, secondEntry] = std::minmax(a.entry, b.entry);
@@ -69,13 +79,13 @@ private:
     error.notes.push_back({first.loc, label(first) + " is here"});
   }
 
-  void checkLimit(Iterator begin, Iterator end, Op op, int64_t limit) {
+  void checkLimit(const std::vector<const EditSpec *> &all, Op op, int64_t limit) {
     std::vector<const EditSpec *> edits;
     std::vector<size_t> entries;
-    for (; begin != end; ++begin)
-      if (begin->op == op) {
-        edits.push_back(&*begin);
-        entries.push_back(begin->entry);
+    for (const EditSpec *edit : all)
+      if (edit->op == op) {
+        edits.push_back(edit);
+        entries.push_back(edit->entry);
       }
     if (edits.size() < 2 || !limited.insert(entries).second)
       return;
@@ -113,7 +123,7 @@ bool covers(const Select *outer, const Select *inner) {
 }
 
 /// Whether two regions of one point overlap whatever the input is.
-bool surelyOverlap(const Select *a, const Select *b, const PointInfo &info) {
+bool surelyOverlap(const Select *a, const Select *b, const PointInfo &info, bool steps) {
   if (covers(a, b) || covers(b, a))
     return true; // a region that is empty in every row is an error of its own
   const std::vector<std::string> &names = axes(info.layout);
@@ -123,7 +133,7 @@ bool surelyOverlap(const Select *a, const Select *b, const PointInfo &info) {
     if (!x && !y)
       continue;
     const AxisSelection &left = x ? *x : everything, &right = y ? *y : everything;
-    Answer answer = overlap(left, right);
+    Answer answer = overlap(left, right, steps);
     if (answer != Answer::no && info.shape[i].kind == Dim::fixed && left.rowValue.empty() && right.rowValue.empty()) {
       std::vector<int64_t> in = pick(left, info.shape[i].size).indices, among = pick(right, info.shape[i].size).indices;
       answer = std::any_of(in.begin(), in.end(),
@@ -134,6 +144,8 @@ bool surelyOverlap(const Select *a, const Select *b, const PointInfo &info) {
     if (answer != Answer::yes)
       return false;
   }
+  if (isPlaced(info.layout) && (chosen(a, "seq") || chosen(b, "seq")))
+    return false; // a run knows at which places both stand
   // No edit touches a key later than its query: a run decides where both are restricted.
   auto restricted = [&](const char *axis) { return chosen(a, axis) || chosen(b, axis); };
   return info.layout != Layout::Pattern || !restricted("query") || !restricted("key");
@@ -148,30 +160,38 @@ std::optional<size_t> rankOf(const Region &region, int64_t row) {
   return found == region.rows.end() ? std::nullopt : std::optional<size_t>(found - region.rows.begin());
 }
 
-/// The positions two regions share on one axis in one row; nothing where both mean every entry.
-std::optional<std::vector<int64_t>> shared(const RegionAxis &a, size_t rankA, const RegionAxis &b, size_t rankB) {
-  if (!a.listed && !b.listed)
-    return std::nullopt;
-  if (!a.listed || !b.listed)
-    return a.listed ? a.of(rankA) : b.of(rankB);
-  std::vector<int64_t> x = a.of(rankA), y = b.of(rankB), result;
+std::vector<int64_t> common(std::vector<int64_t> x, std::vector<int64_t> y) {
+  std::vector<int64_t> result;
   std::sort(x.begin(), x.end());
   std::sort(y.begin(), y.end());
   std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(result));
   return result;
 }
 
+/// Whether two regions share a position on one axis in one row.
+bool meet(const RegionAxis &a, size_t rankA, const RegionAxis &b, size_t rankB) {
+  if (a.listed && b.listed)
+    return !common(a.of(rankA), b.of(rankB)).empty();
+  return a.listed ? !a.of(rankA).empty() : !b.listed || !b.of(rankB).empty();
+}
+
+/// Whether regions of one point meet in one row: on every axis, at a token of the prompt or at a generated one.
 bool overlapInRow(const Region &a, size_t rankA, const Region &b, size_t rankB, Layout layout) {
-  std::vector<std::optional<std::vector<int64_t>>> common;
-  for (size_t i = 0; i < a.axes.size(); ++i) {
-    common.push_back(i == 0 && a.hasBatch ? std::nullopt : shared(a.axes[i], rankA, b.axes[i], rankB));
-    if (common.back() && common.back()->empty())
+  std::optional<size_t> tokens = tokenAxisOf(layout);
+  for (size_t i = a.hasBatch ? 1 : 0; i < a.axes.size(); ++i)
+    if (i != tokens && !meet(a.axes[i], rankA, b.axes[i], rankB))
       return false;
-  }
-  if (layout != Layout::Pattern)
+  std::vector<int64_t> steps = common(a.steps, b.steps), queries;
+  if (tokens)
+    queries = common(a.axes[*tokens].of(rankA), b.axes[*tokens].of(rankB));
+  else if (a.inPrompt[rankA] && b.inPrompt[rankB])
     return true;
-  const std::vector<int64_t> &queries = *common[2], &keys = *common[3]; // token axes: always listed
-  return *std::max_element(queries.begin(), queries.end()) >= *std::min_element(keys.begin(), keys.end());
+  for (int64_t step : steps)
+    queries.push_back(a.length(rankA) + step);
+  if (queries.empty() || layout != Layout::Pattern)
+    return !queries.empty();
+  std::vector<int64_t> keys = common(a.axes[3].of(rankA), b.axes[3].of(rankB)); // not empty: they meet
+  return *std::max_element(queries.begin(), queries.end()) >= keys.front();
 }
 
 bool overlapInRun(const Region &a, const Region &b, Layout layout) {
@@ -190,7 +210,7 @@ void checkConflictsInText(const ResolvedPlan &plan, const PointTable &points, co
   auto overlap = [&](const EditSpec &a, const EditSpec &b) {
     NameError error;
     std::optional<std::vector<PointRef>> point = points.expand(a.point, error);
-    return point && surelyOverlap(selectOf(a), selectOf(b), *point->front().info);
+    return point && surelyOverlap(selectOf(a), selectOf(b), *point->front().info, plan.shape.steps);
   };
   auto together = [&](const std::vector<const EditSpec *> &edits) {
     // Edits of every token meet at each token that any other one selects.
@@ -207,18 +227,24 @@ void checkConflictsInText(const ResolvedPlan &plan, const PointTable &points, co
   ConflictChecker(plan, config, diags, overlap, together).check();
 }
 
-void checkConflictsInRun(const ResolvedPlan &plan, const std::map<size_t, Region> &regions, const ModelConfig &config,
+void checkConflictsInRun(const ResolvedPlan &plan, const EditRegions &regions, const ModelConfig &config,
                          Diagnostics &diags) {
-  auto overlap = [&](const EditSpec &a, const EditSpec &b) {
-    return overlapInRun(regions.at(a.entry), regions.at(b.entry), a.layout);
-  };
+  std::map<std::string, std::string> inputs;
+  for (const WorldSpec &world : plan.worlds)
+    inputs[world.name] = world.input;
+  auto regionOf = [&](const EditSpec &edit) -> const Region & { return regions.at({edit.entry, inputs[edit.world]}); };
+  auto overlap = [&](const EditSpec &a, const EditSpec &b) { return overlapInRun(regionOf(a), regionOf(b), a.layout); };
   auto together = [&](const std::vector<const EditSpec *> &edits) {
     std::map<std::pair<int64_t, int64_t>, int64_t> listed; // (row, token) -> experts
     for (const EditSpec *edit : edits) {
-      const Region &region = regions.at(edit->entry);
-      for (size_t rank = 0; rank < region.rows.size(); ++rank)
+      const Region &region = regionOf(*edit);
+      int64_t experts = int64_t(plan.plan->edits[edit->entry].experts.size());
+      for (size_t rank = 0; rank < region.rows.size(); ++rank) {
         for (int64_t token : region.axes[1].of(rank))
-          listed[{region.rows[rank], token}] += int64_t(plan.plan->edits[edit->entry].experts.size());
+          listed[{region.rows[rank], token}] += experts;
+        for (int64_t step : region.steps)
+          listed[{region.rows[rank], region.length(rank) + step}] += experts;
+      }
     }
     int64_t most = 0;
     for (const auto &[token, experts] : listed)

@@ -10,8 +10,11 @@ namespace nnterp {
 void checkConflictsInText(const ResolvedPlan &plan, const PointTable &points, const ModelConfig &config,
                           Diagnostics &diags);
 
-/// Reports the conflicts of one run; `regions` by index in Plan::edits. Errors as above.
-void checkConflictsInRun(const ResolvedPlan &plan, const std::map<size_t, Region> &regions, const ModelConfig &config,
+/// Regions of edits, by entry and input.
+using EditRegions = std::map<std::pair<size_t, std::string>, Region>;
+
+/// Reports the conflicts of one run. Errors as above.
+void checkConflictsInRun(const ResolvedPlan &plan, const EditRegions &regions, const ModelConfig &config,
                          Diagnostics &diags);
 
 /// Edits of how tokens are routed: applied after all others of their point, in conflict only among themselves.

@@ -66,6 +66,7 @@ struct PlanEdit {
   bool hasMin = false, hasMax = false;        ///< clamp
   std::vector<int64_t> experts;               ///< drop, drop_renorm, reroute, force
   bool forceMax = false;                      ///< force with "logit": "max"
+  std::vector<std::string> worlds;            ///< those it stands in, in the plan's order; `main` in a plan without worlds
 };
 
 struct PlanTap {
@@ -74,6 +75,7 @@ struct PlanTap {
   std::optional<Select> select;
   When when = When::after;
   std::string as;
+  std::vector<std::string> worlds;            ///< as of an edit; all of them when the plan names none
 };
 
 /// A value of the plan: inline data or a file's tensor, used as float32 (int64 when used as row indices).
@@ -87,6 +89,13 @@ struct PlanInput {
   std::vector<std::string> prompts;
   std::vector<std::vector<int64_t>> ids;
   std::string file;                           ///< absolute
+  std::string chat;                           ///< a conversation's file, absolute
+  SourceLoc loc;
+};
+
+/// An independent run of the model (spec/plan.md 2).
+struct PlanWorld {
+  std::string name, input;
   SourceLoc loc;
 };
 
@@ -97,6 +106,11 @@ struct Plan {
   std::vector<PlanTap> taps;
   std::map<std::string, PlanValue> values;
   std::map<std::string, PlanInput> inputs;
+  bool declaresWorlds = false;                ///< output keys begin with the world's name
+  std::vector<PlanWorld> worlds;              ///< as declared, else `main` on input `main`
+
+  /// Names of the inputs that worlds read, each once, in order of first use.
+  std::vector<std::string> inputNames() const;
 };
 
 /// Flags of spec/plan.md 9 as given, in order.

@@ -60,12 +60,9 @@ void PlanChecks::later(Later feature, const SourceLoc &loc) {
   static constexpr struct {
     const char *code, *text;
   } refusals[] = {
-      {"NNT0901", "a plan with worlds (\"worlds\", \"world\") is not in this version"},
-      {"NNT0902", "a selection of generated tokens (gen[…]) is not in this version"},
       {"NNT0903", "a sweep (\"sweep\", $NAME) is not in this version"},
       {"NNT0904", "an edge (\"from\", \"to\") is not in this version"},
       {"NNT0905", "the operation \"call\" is not in this version"},
-      {"NNT0906", "a chat as input (\"chat\") is not in this version"},
       {"NNT0908", "a selection in a picture (\"image\", \"rows\", \"cols\") is not in this version"},
   };
   auto [known, first] = refused.try_emplace(feature, diags.all().size());

@@ -1,42 +1,10 @@
-// Reads what the format knows and this version does not do: worlds, sweeps, edges, calls. Their syntax is checked, so
-// that a plan that passes later is told apart from a wrong one now; then each is refused with its own code.
+// Reads what the format knows and this version does not do: sweeps, edges, calls. Their syntax is checked, so that a
+// plan that passes later is told apart from a wrong one now; then each is refused with its own code.
 #include "frontend/plan/PlanReader.h"
 
 #include <algorithm>
 
 namespace nnterp {
-
-// -- worlds --
-
-void PlanReader::readWorlds(const Json &worlds) {
-  later(Later::worlds, worlds.loc);
-  if (!is(worlds, Json::Kind::object, "\"worlds\""))
-    return;
-  worldNames.emplace();
-  for (const Json::Member &member : worlds.object) {
-    if (checkName(member.key, member.keyLoc, "the world"))
-      worldNames->push_back(member.key);
-    if (!is(member.value, Json::Kind::object, "a world"))
-      continue;
-    checkKeys(member.value, "a world", {"input"});
-    if (const Json *input = need(member.value, "input", "a world"))
-      planName(*input, "the input");
-  }
-}
-
-void PlanReader::readWorldName(const Json &world, bool several) {
-  later(Later::worlds, world.loc);
-  if (several && world.isArray()) {
-    for (const Json &one : world.array)
-      readWorldName(one, false);
-    return;
-  }
-  if (!is(world, Json::Kind::string, "\"world\"") || (several && world.string == "*") ||
-      !checkName(world.string, world.loc, "the world"))
-    return;
-  if (worldNames && std::find(worldNames->begin(), worldNames->end(), world.string) == worldNames->end())
-    error("NNT0512", world.loc, "no world " + shown(world) + " in this plan" + suggest(world.string, *worldNames));
-}
 
 // -- sweeps --
 
@@ -67,8 +35,7 @@ void PlanReader::readEdge(const Json &edge) {
   PlanEdit unused; // an edge's operation is read as an edit's
   if (const Json *id = edge.find("id"))
     checkId(*id, unused.id);
-  if (const Json *world = edge.find("world"))
-    readWorldName(*world, true);
+  readEditWorlds(edge);
   if (const Json *from = need(edge, "from", "an edge"))
     readAt(*from, "\"from\"");
   if (const Json *to = need(edge, "to", "an edge")) {

@@ -198,7 +198,7 @@ std::optional<Source> PlanReader::readSource(const Json &json) {
 void PlanReader::readPlaceSource(const Json &json, Source &source) {
   source.kind = Source::Kind::place;
   if (const Json *world = json.find("world"))
-    readWorldName(*world, false);
+    source.world = readWorldName(*world);
   if (const Json *at = json.find("at"))
     source.at = readAt(*at, "\"at\"");
   if (const Json *select = json.find("select"))

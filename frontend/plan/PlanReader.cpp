@@ -25,8 +25,7 @@ std::optional<Plan> PlanReader::read(const Json &json) {
   // Declarations come first, wherever the file has them: edits and taps refer to them.
   if (const Json *sweep = json.find("sweep"))
     readSweep(*sweep);
-  if (const Json *worlds = json.find("worlds"))
-    readWorlds(*worlds);
+  readWorlds(json.find("worlds"));
   if (const Json *inputs = json.find("inputs"))
     readInputs(*inputs);
   if (const Json *values = json.find("values"))
@@ -39,6 +38,7 @@ std::optional<Plan> PlanReader::read(const Json &json) {
     PlanTap logits;
     logits.at = "logits";
     logits.atLoc = logits.loc = json.loc;
+    logits.worlds = readWorldNames(nullptr);
     plan.taps.push_back(std::move(logits));
   }
   if (errorCount(diags) != before)
@@ -54,6 +54,13 @@ void PlanReader::readVersion(const Json &json) {
 
 std::string PlanReader::resolvePath(const std::string &file) const {
   return plan.directory.empty() ? file : (std::filesystem::path(plan.directory) / file).string();
+}
+
+/// Absolute, so that it means the same to whoever opens it.
+std::string PlanReader::readPath(const Json &json, std::string_view what) {
+  std::optional<std::string> path = text(json, what);
+  std::error_code failure;
+  return path ? std::filesystem::absolute(resolvePath(*path), failure).lexically_normal().string() : "";
 }
 
 // -- inputs --
@@ -101,16 +108,10 @@ std::optional<PlanInput> PlanReader::readInput(const Json &json) {
           if (std::optional<int64_t> value = integer(id, "a token id", 0))
             ids.push_back(*value);
       }
-  if (const Json *chat = json.find("chat")) {
-    text(*chat, "\"chat\"");
-    later(Later::chat, chat->loc);
-  }
-  // Absolute, so that it means the same to whoever opens it.
+  if (const Json *chat = json.find("chat"))
+    input.chat = readPath(*chat, "\"chat\"");
   if (const Json *file = json.find("file"))
-    if (std::optional<std::string> path = text(*file, "\"file\"")) {
-      std::error_code failure;
-      input.file = std::filesystem::absolute(resolvePath(*path), failure).lexically_normal().string();
-    }
+    input.file = readPath(*file, "\"file\"");
   return input;
 }
 
@@ -136,8 +137,7 @@ void PlanReader::readEdit(const Json &json) {
   checkKeys(json, "an edit", {"id", "world", "at", "select", "do"});
   if (const Json *id = json.find("id"))
     checkId(*id, edit.id);
-  if (const Json *world = worldNames ? need(json, "world", "an edit of a plan with worlds") : json.find("world"))
-    readWorldName(*world, true);
+  edit.worlds = readEditWorlds(json);
   if (const Json *at = need(json, "at", "an edit")) {
     edit.at = readAt(*at, "\"at\"").value_or("");
     edit.atLoc = at->loc;
@@ -191,6 +191,7 @@ std::optional<PlanTap> PlanReader::readTap(const Json &json) {
   tap.loc = tap.atLoc = json.loc;
   if (json.isString()) {
     tap.at = readAt(json, "a tap").value_or("");
+    tap.worlds = readWorldNames(nullptr);
     return tap;
   }
   if (!json.isObject()) {
@@ -204,8 +205,7 @@ std::optional<PlanTap> PlanReader::readTap(const Json &json) {
   }
   if (const Json *select = json.find("select"))
     tap.select = readSelect(*select);
-  if (const Json *world = json.find("world"))
-    readWorldName(*world, true);
+  tap.worlds = readWorldNames(json.find("world"));
   if (const Json *when = json.find("when"))
     tap.when = readWhen(*when).value_or(When::after);
   if (const Json *as = json.find("as"))

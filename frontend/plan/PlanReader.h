@@ -25,6 +25,7 @@ private:
   std::optional<When> readWhen(const Json &when);
   void checkId(const Json &id, std::string &result);
   std::string resolvePath(const std::string &file) const;
+  std::string readPath(const Json &path, std::string_view what);
 
   // PlanOps.cpp
   void readDo(const Json &action, PlanEdit &edit);
@@ -50,15 +51,18 @@ private:
   std::optional<Tensor> readFile(const Json &json);
   std::optional<Tensor> readIndex(const Json &index, const Tensor &tensor);
 
+  // PlanWorlds.cpp
+  void readWorlds(const Json *worlds);
+  std::optional<std::string> readWorldName(const Json &world);
+  std::vector<std::string> readWorldNames(const Json *worlds); ///< in the plan's order; all of them where none are given
+  std::vector<std::string> readEditWorlds(const Json &edit);   ///< which must name them in a plan that declares worlds
+
   // PlanLater.cpp: checked as the format says, then refused
-  void readWorlds(const Json &worlds);
-  void readWorldName(const Json &world, bool several);
   void readSweep(const Json &sweep);
   void readEdge(const Json &edge);
   void readCall(const Json &argument, const Json &action);
 
   Plan plan;
-  std::optional<std::vector<std::string>> worldNames; ///< what `worlds` declares; nothing without `worlds`
   std::map<std::string, SourceLoc> ids;
 };
 

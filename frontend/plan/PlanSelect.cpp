@@ -125,8 +125,6 @@ std::optional<Part> PlanReader::readText(const std::string &axis, const Json &js
     auto indices = readInner(text.substr(word.size(), text.size() - word.size() - 1));
     if (!indices)
       break;
-    if (phase == Phase::gen)
-      later(Later::generated, json.loc);
     return Part{phase, std::move(*indices)};
   }
   malformed(axis, json);

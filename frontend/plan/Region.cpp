@@ -5,22 +5,84 @@
 
 namespace nnterp {
 
-bool Region::live(size_t rank) const {
-  return std::all_of(axes.begin(), axes.end(), [&](const RegionAxis &axis) { return axis.count(rank) > 0; });
+int64_t InputRows::longest() const {
+  int64_t most = 0;
+  for (size_t row = 0; row < lengths.size(); ++row)
+    most = std::max(most, loaded[row] + lengths[row]);
+  return most;
 }
 
-bool Region::live() const {
+int64_t Region::count(size_t axis, size_t rank, Phase phase) const {
+  const RegionAxis &own = axes[axis];
+  if (own.kind == RegionAxis::tokens && phase == Phase::gen)
+    return steps.empty() ? 0 : 1;
+  if (own.kind == RegionAxis::keys && phase == Phase::prompt)
+    return std::count_if(own.of(rank).begin(), own.of(rank).end(), [&](int64_t key) { return key < length(rank); });
+  return own.listed ? int64_t(own.of(rank).size()) : own.size;
+}
+
+int64_t Region::keysAt(size_t axis, size_t rank, int64_t step) const {
+  const std::vector<int64_t> &keys = axes[axis].of(rank);
+  return std::count_if(keys.begin(), keys.end(), [&](int64_t key) { return key <= length(rank) + step; });
+}
+
+int64_t Region::wholeCount(size_t axis, size_t rank) const {
+  if (axes[axis].kind == RegionAxis::tokens)
+    return int64_t(axes[axis].of(rank).size() + steps.size());
+  return count(axis, rank, Phase::gen);
+}
+
+int64_t Region::extent(size_t axis, Phase phase) const {
+  if (!axes[axis].perRow)
+    return count(axis, 0, phase);
+  int64_t most = 0;
   for (size_t rank = 0; rank < rows.size(); ++rank)
-    if (live(rank))
+    most = std::max(most, count(axis, rank, phase));
+  return most;
+}
+
+int64_t Region::wholeExtent(size_t axis) const {
+  if (!axes[axis].perRow)
+    return wholeCount(axis, 0);
+  int64_t most = 0;
+  for (size_t rank = 0; rank < rows.size(); ++rank)
+    most = std::max(most, wholeCount(axis, rank));
+  return most;
+}
+
+Shape Region::shape(Phase phase) const {
+  Shape result;
+  for (size_t axis = 0; axis < axes.size(); ++axis)
+    result.push_back(extent(axis, phase));
+  return result;
+}
+
+Shape Region::wholeShape() const {
+  Shape result;
+  for (size_t axis = 0; axis < axes.size(); ++axis)
+    result.push_back(wholeExtent(axis));
+  return result;
+}
+
+bool Region::live(size_t rank, Phase phase) const {
+  if (phase == Phase::gen ? steps.empty() : !inPrompt[rank])
+    return false;
+  for (size_t axis = 0; axis < axes.size(); ++axis)
+    if (count(axis, rank, phase) == 0)
+      return false;
+  return true;
+}
+
+bool Region::live(Phase phase) const {
+  for (size_t rank = 0; rank < rows.size(); ++rank)
+    if (live(rank, phase))
       return true;
   return false;
 }
 
-Shape Region::shape() const {
-  Shape result;
-  for (const RegionAxis &axis : axes)
-    result.push_back(axis.extent);
-  return result;
+int64_t Region::stepPlace(int64_t step) const {
+  auto found = std::lower_bound(steps.begin(), steps.end(), step);
+  return found != steps.end() && *found == step ? found - steps.begin() : -1;
 }
 
 namespace {
@@ -28,17 +90,17 @@ namespace {
 /// Reads the axes of one selection; every method reports what is wrong and goes on.
 class RegionReader {
 public:
-  RegionReader(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch,
+  RegionReader(const Select *select, const PointRef &point, const Plan &plan, const InputRows &input,
                Diagnostics &diags)
-      : select(select), point(point), plan(plan), batch(batch), diags(diags) {}
+      : select(select), point(point), plan(plan), input(input), diags(diags) {}
 
   std::optional<Region> read() {
     const std::vector<std::string> &names = axes(point.info->layout);
+    region.input = &input;
+    region.place = standsAt(*point.info);
     region.hasBatch = !names.empty() && names[0] == "batch";
-    region.batchSize = region.hasBatch ? int64_t(batch.lengths.size()) : 1;
     readRows();
-    if (isPlaced(point.info->layout))
-      checkPlace();
+    readCalls();
     for (size_t i = 0; i < names.size() && sound; ++i)
       region.axes.push_back(i == 0 && region.hasBatch ? batchAxis() : axis(names[i], point.info->shape[i]));
     return sound ? std::optional(std::move(region)) : std::nullopt;
@@ -53,89 +115,122 @@ private:
   void readRows() {
     const AxisSelection *rows = region.hasBatch ? chosen(select, "batch") : nullptr;
     if (!rows) {
-      for (int64_t row = 0; row < region.batchSize; ++row)
+      for (int64_t row = 0; row < (region.hasBatch ? input.rows() : 1); ++row)
         region.rows.push_back(row);
       return;
     }
-    Picked picked = pick(*rows, region.batchSize);
+    Picked picked = pick(*rows, input.rows());
     if (picked.outside)
       error("NNT0702", *rows,
             "index " + std::to_string(*picked.outside) + " is outside \"batch\", which has " +
-                count(region.batchSize, "row"));
+                count(input.rows(), "row"));
     region.batchListed = true;
     region.rows = std::move(picked.indices);
   }
 
+  /// In which calls the region is: on the prompt, and on which generated tokens.
+  void readCalls() {
+    std::optional<size_t> tokens = tokenAxisOf(point.info->layout);
+    const AxisSelection *selection = chosen(select, tokens ? axes(point.info->layout)[*tokens] : "seq");
+    region.inPrompt.assign(region.rows.size(), true);
+    if (phasesOf(select, *point.info).gen)
+      region.steps = pickSteps(selection, input.steps);
+    if (isPlaced(point.info->layout) && selection)
+      readPlaces(*selection);
+  }
+
   RegionAxis batchAxis() const {
     RegionAxis result;
-    result.size = result.extent = int64_t(region.rows.size());
+    result.size = int64_t(region.rows.size());
     return result;
   }
 
-  /// Positions of every chosen row on an axis that has its own extent in each: the row's tokens, or per-row indices.
-  void readPerRow(RegionAxis &axis, const std::string &name, const AxisSelection *selection) {
+  void outside(const AxisSelection &selection, const std::string &name, int64_t row, const PickedTokens &picked) {
+    std::string index = std::to_string(*picked.outside);
+    if (picked.inGen)
+      return error("NNT0702", selection,
+                   "gen[" + index + "] is outside \"" + name + "\" of " + point.name() + ": this run feeds " +
+                       count(input.steps, "generated token") + " back");
+    error("NNT0702", selection,
+          input.row(row) + ": index " + index + " is outside \"" + name + "\" of " + point.name() + ", which has " +
+              count(input.lengths[size_t(row)], "token") + " in this row");
+  }
+
+  void readTokens(RegionAxis &axis, const std::string &name, const AxisSelection *selection) {
     axis.listed = axis.perRow = true;
+    axis.kind = name == "key" ? RegionAxis::keys : RegionAxis::tokens;
     if (selection && !selection->rowValue.empty() && !fitsBatch(*selection))
       return;
     for (int64_t row : region.rows) {
-      int64_t size = axis.token ? batch.lengths[size_t(row)] : axis.size;
-      static const AxisSelection everything = {{{AxisSelection::Phase::both, Range{}}}, "", true, {}};
-      Picked picked = pickRow(selection ? *selection : everything, plan, row, size);
-      if (picked.outside) {
-        error("NNT0702", *selection,
-              "row " + std::to_string(row) + ": index " + std::to_string(*picked.outside) + " is outside \"" + name +
-                  "\" of " + point.name() + ", which has " +
-                  (axis.token ? count(size, "token") + " in this row" : count(size, "entry")));
-        return;
-      }
-      axis.extent = std::max(axis.extent, int64_t(picked.indices.size()));
+      int64_t length = input.lengths[size_t(row)];
+      // What is loaded are keys only; the tokens themselves are not in this run.
+      int64_t loaded = axis.kind == RegionAxis::keys ? input.loaded[size_t(row)] : 0;
+      PickedTokens picked = pickTokens(selection, plan, row, {loaded, length, input.steps});
+      if (picked.outside)
+        return outside(*selection, name, row, picked);
+      if (axis.kind == RegionAxis::tokens || region.steps.empty())
+        picked.indices.erase(std::remove_if(picked.indices.begin(), picked.indices.end(),
+                                            [&](int64_t position) { return position >= length; }),
+                             picked.indices.end());
+      axis.positions.push_back(std::move(picked.indices));
+    }
+  }
+
+  void readRowIndices(RegionAxis &axis, const std::string &name, const AxisSelection &selection) {
+    axis.listed = axis.perRow = true;
+    if (!fitsBatch(selection))
+      return;
+    for (int64_t row : region.rows) {
+      Picked picked = pickRow(selection, plan, row, axis.size);
+      if (picked.outside)
+        return error("NNT0702", selection,
+                     input.row(row) + ": index " + std::to_string(*picked.outside) + " is outside \"" + name +
+                         "\" of " + point.name() + ", which has " + count(axis.size, "entry"));
       axis.positions.push_back(std::move(picked.indices));
     }
   }
 
   RegionAxis axis(const std::string &name, const Dim &dim) {
     RegionAxis result;
-    result.token = isTokenAxis(name);
-    result.size = dim.kind == Dim::fixed ? dim.size : dim.kind == Dim::seq ? batch.seq : region.batchSize;
+    result.size = dim.kind == Dim::fixed ? dim.size : 0;
     const AxisSelection *selection = chosen(select, name);
-    if (result.token || (selection && !selection->rowValue.empty())) {
-      readPerRow(result, name, selection);
+    if (isTokenAxis(name)) {
+      readTokens(result, name, selection);
+    } else if (selection && !selection->rowValue.empty()) {
+      readRowIndices(result, name, *selection);
     } else if (selection) {
       result.listed = true;
       result.positions.push_back(pick(*selection, result.size).indices); // in range: resolvePlan has seen the extent
-      result.extent = int64_t(result.positions[0].size());
-    } else {
-      result.extent = result.size;
     }
     return result;
   }
 
   bool fitsBatch(const AxisSelection &selection) {
     const Shape &shape = rowIndices(selection, plan).shape;
-    if (shape[0] == region.batchSize)
+    if (shape[0] == input.rows())
       return true;
     error("NNT0706", selection,
           "value \"" + selection.rowValue + "\" has indices for " + count(shape[0], "row") + ", the batch has " +
-              count(region.batchSize, "row"));
+              count(input.rows(), "row"));
     return false;
   }
 
-  /// State, ConvState and Memory stand at one token of each row; a `seq` must name it.
-  void checkPlace() {
-    const AxisSelection *selection = chosen(select, "seq");
-    if (!selection || !sound || (!selection->rowValue.empty() && !fitsBatch(*selection)))
+  /// State, ConvState and Memory stand at one token of each row's prompt; a `seq` that reaches the prompt alone must
+  /// name it.
+  void readPlaces(const AxisSelection &selection) {
+    if (!sound || (!selection.rowValue.empty() && !fitsBatch(selection)))
       return;
-    for (int64_t row : region.rows) {
-      int64_t length = batch.lengths[size_t(row)], place = point.info->place == Place::promptStart ? 0 : length - 1;
-      Picked picked = pickRow(*selection, plan, row, length);
+    bool promptAlone = !phasesOf(&selection).gen || !phasesOf(select, *point.info).gen;
+    for (size_t rank = 0; rank < region.rows.size(); ++rank) {
+      int64_t row = region.rows[rank], length = region.length(rank);
+      int64_t place = point.info->place == Place::promptStart ? 0 : length - 1;
+      PickedTokens picked = pickTokens(&selection, plan, row, {0, length, input.steps});
       if (picked.outside)
-        return error("NNT0702", *selection,
-                     "row " + std::to_string(row) + ": index " + std::to_string(*picked.outside) +
-                         " is outside \"seq\" of " + point.name() + ", which has " + count(length, "token") +
-                         " in this row");
-      if (std::find(picked.indices.begin(), picked.indices.end(), place) == picked.indices.end())
-        return error("NNT0704", *selection,
-                     "row " + std::to_string(row) + ": " + point.name() + " stands at " + placeName(*point.info) +
+        return outside(selection, "seq", row, picked);
+      region.inPrompt[rank] = std::find(picked.indices.begin(), picked.indices.end(), place) != picked.indices.end();
+      if (!region.inPrompt[rank] && promptAlone)
+        return error("NNT0704", selection,
+                     input.row(row) + ": " + point.name() + " stands at " + placeName(*point.info) +
                          ", which this selection lacks");
     }
   }
@@ -143,7 +238,7 @@ private:
   const Select *select;
   const PointRef &point;
   const Plan &plan;
-  const BatchInfo &batch;
+  const InputRows &input;
   Diagnostics &diags;
   Region region;
   bool sound = true;
@@ -160,9 +255,9 @@ std::string count(int64_t n, const std::string &noun) {
 
 std::string placeName(const PointInfo &info) { return info.place == Place::promptStart ? "prompt[0]" : "prompt[-1]"; }
 
-std::optional<Region> readRegion(const Select *select, const PointRef &point, const Plan &plan, const BatchInfo &batch,
+std::optional<Region> readRegion(const Select *select, const PointRef &point, const Plan &plan, const InputRows &input,
                                  Diagnostics &diags) {
-  return RegionReader(select, point, plan, batch, diags).read();
+  return RegionReader(select, point, plan, input, diags).read();
 }
 
 } // namespace nnterp

@@ -3,6 +3,7 @@
 #include "frontend/plan/Resolve.h"
 
 #include "frontend/plan/Conflicts.h"
+#include "frontend/plan/Selection.h"
 #include "frontend/plan/Sources.h"
 
 #include <algorithm>
@@ -76,15 +77,26 @@ bool Resolver::checkRowValue(const AxisSelection &selection) {
   return fits;
 }
 
+/// A placed value is in the selection: at generated tokens, or where it stands in the prompt.
 bool Resolver::checkPlace(const Select *select, const PointRef &point) {
   if (!isPlaced(point.info->layout))
     return true;
   const AxisSelection *selection = chosen(select, "seq");
   bool atStart = point.info->place == Place::promptStart;
-  if (!selection || (atStart ? holdsFirst(*selection) : holdsLast(*selection)) != Answer::no)
+  if (!selection || (phasesOf(select, *point.info).gen && phasesOf(selection).gen) ||
+      (atStart ? holdsFirst(*selection) : holdsLast(*selection)) != Answer::no)
     return true;
   diags.error("NNT0704", selection->loc,
               point.name() + " stands at " + placeName(*point.info) + ", which this selection lacks");
+  return false;
+}
+
+/// What selects generated tokens alone needs a run that feeds some back.
+bool Resolver::checkFed(const Select *select, const PointInfo &info, const SourceLoc &loc) {
+  if (phasesOf(select, info).prompt || result.shape.steps)
+    return true;
+  diags.error("NNT0718", select ? select->loc : loc,
+              "this selects generated tokens, and this run feeds none back: --generate N with N of at least 2");
   return false;
 }
 

@@ -1,6 +1,7 @@
 // Sources of edits: which point they read, whether they fit the region, and how region positions find source entries.
 #include "frontend/plan/Resolve.h"
 
+#include "frontend/plan/Selection.h"
 #include "frontend/plan/Sources.h"
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 namespace nnterp {
 
 std::optional<SourceSpec> Resolver::source(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
-                                           const std::string &prefix) {
+                                           const Site &site) {
   switch (edit.source->kind) {
   case Source::Kind::value:
-    return valueSource(edit, point, spec, prefix);
+    return valueSource(edit, point, spec, site);
   case Source::Kind::place:
-    return placeSource(edit, point, spec, prefix);
+    return placeSource(edit, point, spec, site);
   case Source::Kind::number:
     break;
   }
@@ -22,8 +23,8 @@ std::optional<SourceSpec> Resolver::source(const PlanEdit &edit, const PointRef 
   if (!checkDirection(edit, number))
     return std::nullopt;
   SourceSpec result;
-  result.buffer = prefix + ".src";
-  addBuffer(result.buffer, DType::f32, {});
+  result.buffer = bufferName(site, "src", false);
+  addBuffer(site, result.buffer, DType::f32, {});
   return result;
 }
 
@@ -66,15 +67,15 @@ bool Resolver::checkFit(const PlanEdit &edit, const PointRef &point, const Exten
 // -- values --
 
 std::optional<SourceSpec> Resolver::valueSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
-                                                const std::string &prefix) {
+                                                const Site &site) {
   SourceSpec result;
   result.kind = SourceSpec::Kind::value;
   result.shape = value(edit.source->value).tensor.shape;
   if (!checkFit(edit, point, Extents(result.shape.begin(), result.shape.end()), {}) ||
-      !checkDirection(edit, scaledValue(plan, *edit.source)))
+      (edit.op == Op::project_out && !checkDirection(edit, scaledValue(plan, *edit.source))))
     return std::nullopt;
-  result.buffer = prefix + ".src";
-  addBuffer(result.buffer, DType::f32, result.shape);
+  result.buffer = bufferName(site, "src", false);
+  addBuffer(site, result.buffer, DType::f32, result.shape);
   // The entry for a position is the one at its place in the region: the edit's own tables serve, right-aligned rows
   // included.
   size_t skipped = spec.ordinals.size() - result.shape.size();
@@ -89,6 +90,10 @@ std::optional<SourceSpec> Resolver::valueSource(const PlanEdit &edit, const Poin
 
 std::optional<PointRef> Resolver::sourcePoint(const PlanEdit &edit, const PointRef &point) {
   const Source &source = *edit.source;
+  if (source.at == "tokens" && result.shape.next) {
+    diags.error("NNT0710", source.loc, "tokens can be tapped, but no edit can read them");
+    return std::nullopt;
+  }
   std::optional<std::vector<PointRef>> matched = std::vector<PointRef>{point};
   if (source.at)
     matched = expand(*source.at, source.loc, point.layer);
@@ -100,17 +105,23 @@ std::optional<PointRef> Resolver::sourcePoint(const PlanEdit &edit, const PointR
                     " values, a source is one; [=] is the block that the edit matched");
     return std::nullopt;
   }
-  const PointRef &from = matched->front();
-  if (source.when == When::after && from.info == point.info && from.layer == point.layer) {
-    diags
-        .error("NNT0803", source.loc,
-               "a cycle: this edit of " + point.name() +
-                   " reads the value that it makes; \"when\": \"before\" reads it unedited")
-        .notes.push_back(
-            {edit.atLoc, point.name() + " after edits needs this source, which is " + point.name() + " after edits"});
-    return std::nullopt;
-  }
-  return from;
+  return matched->front();
+}
+
+/// What an edit makes it cannot read, unless an earlier call made it.
+bool Resolver::checkCycle(const PlanEdit &edit, const PointRef &point, const PointRef &from, const Site &site,
+                          bool kept) {
+  const Source &source = *edit.source;
+  bool ownWorld = !source.world || *source.world == site.world->name;
+  if (source.when == When::before || kept || !ownWorld || from.info != point.info || from.layer != point.layer)
+    return true;
+  diags
+      .error("NNT0803", source.loc,
+             "a cycle: this edit of " + point.name() +
+                 " reads the value that it makes; \"when\": \"before\" reads it unedited")
+      .notes.push_back(
+          {edit.atLoc, point.name() + " after edits needs this source, which is " + point.name() + " after edits"});
+  return false;
 }
 
 bool Resolver::checkPlaceSource(const PlanEdit &edit, const PointRef &point, const PointRef &from,
@@ -149,8 +160,21 @@ std::optional<std::vector<int64_t>> Resolver::meanAxes(const Source &source, con
   return result;
 }
 
+/// A State takes the states of one token; a call on a generated token has no other.
+bool Resolver::checkStateToken(const PlanEdit &edit, const PointRef &from, const Select &select, Phase phase,
+                               bool kept) {
+  const AxisSelection *tokens = chosen(&select, "seq");
+  if (phase == Phase::gen && !kept)
+    return true;
+  if (tokens && isOneIndex(*tokens, plan, Phase::prompt))
+    return true;
+  diags.error("NNT0705", edit.source->loc,
+              "a State comes from the states of one token: select exactly one index of \"seq\" of " + from.name());
+  return false;
+}
+
 std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
-                                                const std::string &prefix) {
+                                                const Site &site) {
   std::optional<PointRef> from = sourcePoint(edit, point);
   if (!from)
     return std::nullopt;
@@ -158,22 +182,25 @@ std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const Poin
   Select select = placeSelect(edit, info.layout);
   if (!checkPlaceSource(edit, point, *from, select))
     return std::nullopt;
+  Phases phases = phasesOf(&select, info);
+  if (site.phase == Phase::prompt && !phases.prompt) {
+    diags.error("NNT0719", edit.source->loc,
+                "this edit of " + point.name() + " reaches the prompt, but its source selects generated tokens only");
+    return std::nullopt;
+  }
+  bool kept = site.phase == Phase::gen && !phases.gen;
+  if (!checkCycle(edit, point, *from, site, kept))
+    return std::nullopt;
   std::optional<std::vector<int64_t>> means = meanAxes(*edit.source, *from);
   if (!means)
     return std::nullopt;
   auto averaged = [&](size_t axis) { return std::find(means->begin(), means->end(), int64_t(axis)) != means->end(); };
 
   SourceSpec result;
-  result.kind = SourceSpec::Kind::place;
+  result.kind = kept ? SourceSpec::Kind::kept : SourceSpec::Kind::place;
   result.squeezeSeq = point.info->layout == Layout::State && info.layout == Layout::States;
-  if (result.squeezeSeq && !averaged(1)) {
-    const AxisSelection *tokens = chosen(&select, "seq");
-    if (!tokens || !isOneIndex(*tokens, plan)) {
-      diags.error("NNT0705", edit.source->loc,
-                  "a State comes from the states of one token: select exactly one index of \"seq\" of " + from->name());
-      return std::nullopt;
-    }
-  }
+  if (result.squeezeSeq && !averaged(1) && !checkStateToken(edit, *from, select, site.phase, kept))
+    return std::nullopt;
 
   // Axes of the source as they meet the region, from the last; a state's one token is not among them.
   std::vector<size_t> sourceAxes;
@@ -188,24 +215,45 @@ std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const Poin
   if (!checkFit(edit, point, extents, names))
     return std::nullopt;
 
+  // A source is read where it is: by the program that has it, in its own world.
+  Site there{site.prefix, kept ? Phase::prompt : site.phase,
+             edit.source->world ? &world(*edit.source->world) : site.world};
+  result.place.world = there.world->name;
   result.place.point = from->name();
   result.place.layout = info.layout;
   result.place.when = edit.source->when;
-  result.place.tables = gatherTables(prefix + ".src", info.layout, &select);
+  result.place.tables = gatherTables(there, "src.", info.layout, &select);
   result.place.meanAxes = std::move(*means);
-  result.scale = prefix + ".scale";
-  addBuffer(result.scale, DType::f32, {});
+  if (kept)
+    result.buffer = keep(spec.entry, info, result.place);
+  result.scale = bufferName(site, "scale", false);
+  addBuffer(site, result.scale, DType::f32, {});
   size_t skipped = spec.ordinals.size() - sourceAxes.size();
   for (size_t i = 0; i < sourceAxes.size(); ++i)
-    result.axes.push_back(alignAxis(prefix, *point.info, skipped + i, spec, info, sourceAxes[i], result.place));
+    result.axes.push_back(alignAxis(site, *point.info, skipped + i, spec, info, sourceAxes[i], result.place));
   return result;
+}
+
+std::string Resolver::keep(size_t entry, const PointInfo &from, const GatherSpec &gather) {
+  std::string name = "e" + std::to_string(entry) + ".kept/" + result.prefix(gather.world) + gather.point;
+  if (!bufferNames.insert(name).second)
+    return name; // worlds that read one value share it
+  Shape dims;
+  for (size_t axis = 0; axis < from.shape.size(); ++axis) {
+    bool averaged = std::find(gather.meanAxes.begin(), gather.meanAxes.end(), int64_t(axis)) != gather.meanAxes.end();
+    bool whole = from.shape[axis].kind == Dim::fixed && gather.tables[axis].buffer.empty();
+    dims.push_back(averaged ? 1 : whole ? from.shape[axis].size : BufferSpec::dynamic);
+  }
+  DType dtype = from.type == ValueType::int64 ? DType::i64 : DType::f32;
+  result.buffers.push_back({name, dtype, std::move(dims), Phase::gen, true});
+  result.keeps.push_back({name, Phase::prompt, entry, gather});
+  return name;
 }
 
 /// How positions on one axis of the edited value find entries on the axis of the gathered source that meets it. The
 /// choice is structure: it rests on which axes have tables, never on how many entries these hold.
-SourceSpec::Axis Resolver::alignAxis(const std::string &prefix, const PointInfo &info, size_t axis,
-                                     const EditSpec &spec, const PointInfo &from, size_t fromAxis,
-                                     const GatherSpec &place) {
+SourceSpec::Axis Resolver::alignAxis(const Site &site, const PointInfo &info, size_t axis, const EditSpec &spec,
+                                     const PointInfo &from, size_t fromAxis, const GatherSpec &place) {
   const AxisTable &own = spec.ordinals[axis];
   const Dim &have = from.shape[fromAxis], &want = info.shape[axis];
   if (std::find(place.meanAxes.begin(), place.meanAxes.end(), int64_t(fromAxis)) != place.meanAxes.end())
@@ -213,12 +261,14 @@ SourceSpec::Axis Resolver::alignAxis(const std::string &prefix, const PointInfo 
   if (place.tables[fromAxis].buffer.empty()) {
     if (have.kind == Dim::fixed)
       return have.size == 1 ? SourceSpec::Axis{{}, true} : SourceSpec::Axis{own, false};
-    if (have.kind == Dim::batch && want.kind == Dim::batch)
+    // Other inputs may have another number of rows.
+    bool sameRows = world(place.world).input == site.world->input;
+    if (have.kind == Dim::batch && want.kind == Dim::batch && sameRows)
       return {own, false};
   }
-  AxisTable table{prefix + ".src.at." + axes(info.layout)[axis], own.perRow};
-  int64_t extent = want.kind == Dim::fixed ? want.size : BufferSpec::dynamic;
-  addBuffer(table.buffer, DType::i64, table.perRow ? Shape{BufferSpec::dynamic, extent} : Shape{extent});
+  const std::string &name = axes(info.layout)[axis];
+  AxisTable table = addTable(site, "src.at." + name, own.perRow || name == "batch", own.perRow,
+                             want.kind == Dim::fixed ? want.size : BufferSpec::dynamic);
   return {table, false};
 }
 

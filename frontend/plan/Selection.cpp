@@ -47,8 +47,11 @@ private:
   std::unordered_set<int64_t> seen;
 };
 
+using Where = AxisSelection::Phase;
+
 /// One index or one range of a selection.
 struct Item {
+  Where where = Where::both;
   std::optional<int64_t> index;
   Range range;
 };
@@ -58,11 +61,15 @@ std::vector<Item> items(const AxisSelection &selection) {
   for (const AxisSelection::Part &part : selection.parts) {
     if (const auto *list = std::get_if<std::vector<int64_t>>(&part.indices))
       for (int64_t index : *list)
-        result.push_back({index, {}});
+        result.push_back({part.phase, index, {}});
     else
-      result.push_back({std::nullopt, std::get<Range>(part.indices)});
+      result.push_back({part.phase, std::nullopt, std::get<Range>(part.indices)});
   }
   return result;
+}
+
+bool reaches(Where where, Phase phase) {
+  return where == Where::both || (where == Where::prompt) == (phase == Phase::prompt);
 }
 
 /// The half-open interval an item covers, counted from the start (`fromEnd` false, ends up to infinity) or from the end
@@ -91,6 +98,8 @@ std::optional<Interval> interval(const Item &item, bool fromEnd) {
 /// What two items share. An index always exists (else it is an error of its own); of a range only the first or last
 /// position is sure to exist, as an axis has at least one.
 Answer overlap(const Item &a, const Item &b) {
+  if (a.where != b.where && a.where != Where::both && b.where != Where::both)
+    return Answer::no;
   for (bool fromEnd : {false, true}) {
     std::optional<Interval> x = interval(a, fromEnd), y = interval(b, fromEnd);
     if (!x || !y)
@@ -121,6 +130,37 @@ Answer overlap(const std::vector<Item> &a, const std::vector<Item> &b) {
 
 } // namespace
 
+Phases phasesOf(const AxisSelection *selection) {
+  if (!selection)
+    return {true, true};
+  if (!selection->rowValue.empty())
+    return {true, false};
+  Phases result;
+  for (const AxisSelection::Part &part : selection->parts) {
+    result.prompt |= part.phase != Where::gen;
+    result.gen |= part.phase != Where::prompt;
+  }
+  return result;
+}
+
+std::optional<size_t> tokenAxisOf(Layout layout) {
+  const std::vector<std::string> &names = axes(layout);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] == "seq" || names[i] == "query")
+      return i;
+  return std::nullopt;
+}
+
+Place standsAt(const PointInfo &info) { return info.layout == Layout::NextTokenProbs ? Place::promptEnd : info.place; }
+
+Phases phasesOf(const Select *select, const PointInfo &info) {
+  if (info.layout == Layout::Memory || info.layout == Layout::Sizes)
+    return {true, false}; // caches are values at prompt[-1]; what they hold later is edited through keys and values
+  if (std::optional<size_t> axis = tokenAxisOf(info.layout))
+    return phasesOf(chosen(select, axes(info.layout)[*axis]));
+  return phasesOf(chosen(select, "seq"));
+}
+
 Picked pick(const AxisSelection &selection, int64_t size) {
   Picker picker(size);
   for (const Item &item : items(selection))
@@ -146,34 +186,91 @@ Picked pickRow(const AxisSelection &selection, const Plan &plan, int64_t row, in
   return std::move(picker.picked);
 }
 
-bool isOneIndex(const AxisSelection &selection, const Plan &plan) {
+/// The items of a selection, or the one that means everything.
+static std::vector<Item> itemsOf(const AxisSelection *selection) {
+  return selection ? items(*selection) : std::vector<Item>{Item{}};
+}
+
+PickedTokens pickTokens(const AxisSelection *selection, const Plan &plan, int64_t row, const RowTokens &tokens) {
+  if (selection && !selection->rowValue.empty())
+    return {pickRow(*selection, plan, row, tokens.length)};
+  PickedTokens result;
+  std::unordered_set<int64_t> seen;
+  auto take = [&](const Item &item, int64_t first, int64_t size) {
+    Picker picker(size);
+    item.index ? picker.add(*item.index) : picker.add(item.range);
+    if (picker.picked.outside && !result.outside) {
+      result.outside = picker.picked.outside;
+      result.inGen = item.where == Where::gen;
+    }
+    for (int64_t position : picker.picked.indices)
+      if (seen.insert(first + position).second)
+        result.indices.push_back(first + position);
+  };
+  for (const Item &item : itemsOf(selection)) {
+    if (item.where == Where::both)
+      take(item, -tokens.loaded, tokens.loaded);
+    if (item.where != Where::gen)
+      take(item, 0, tokens.length);
+    if (item.where != Where::prompt)
+      take(item, tokens.length, tokens.steps);
+  }
+  return result;
+}
+
+std::vector<int64_t> pickSteps(const AxisSelection *selection, int64_t steps) {
+  Picker picker(steps);
+  for (const Item &item : itemsOf(selection))
+    if (item.where != Where::prompt)
+      item.index ? picker.add(*item.index) : picker.add(item.range);
+  std::sort(picker.picked.indices.begin(), picker.picked.indices.end());
+  return std::move(picker.picked.indices);
+}
+
+bool isOneIndex(const AxisSelection &selection, const Plan &plan, std::optional<Phase> phase) {
   if (!selection.rowValue.empty()) {
     const Shape &shape = rowIndices(selection, plan).shape;
     return shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
   }
   std::vector<Item> all = items(selection);
-  return !all.empty() && std::all_of(all.begin(), all.end(),
-                                     [&](const Item &item) { return item.index && item.index == all[0].index; });
+  if (phase)
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const Item &item) { return !reaches(item.where, *phase); }),
+              all.end());
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](const Item &item) {
+    return item.index && item.index == all[0].index && item.where == all[0].where;
+  });
 }
 
-Answer overlap(const AxisSelection &a, const AxisSelection &b) {
+bool hasGenIndex(const AxisSelection &selection) {
+  std::vector<Item> all = items(selection);
+  return std::any_of(all.begin(), all.end(), [](const Item &item) { return item.index && item.where == Where::gen; });
+}
+
+Answer overlap(const AxisSelection &a, const AxisSelection &b, bool steps) {
   if (!a.rowValue.empty() || !b.rowValue.empty())
-    return Answer::maybe;
-  return overlap(items(a), items(b));
+    return phasesOf(&a).prompt && phasesOf(&b).prompt ? Answer::maybe : Answer::no;
+  auto fed = [&](const AxisSelection &selection) {
+    std::vector<Item> all = items(selection);
+    if (!steps)
+      all.erase(std::remove_if(all.begin(), all.end(), [](const Item &item) { return item.where == Where::gen; }),
+                all.end());
+    return all;
+  };
+  return overlap(fed(a), fed(b));
 }
 
 Answer holdsFirst(const AxisSelection &selection) {
-  return selection.rowValue.empty() ? overlap(items(selection), {Item{0, {}}}) : Answer::maybe;
+  return selection.rowValue.empty() ? overlap(items(selection), {Item{Where::prompt, 0, {}}}) : Answer::maybe;
 }
 
 Answer holdsLast(const AxisSelection &selection) {
-  return selection.rowValue.empty() ? overlap(items(selection), {Item{-1, {}}}) : Answer::maybe;
+  return selection.rowValue.empty() ? overlap(items(selection), {Item{Where::prompt, -1, {}}}) : Answer::maybe;
 }
 
 static bool sameParts(const AxisSelection &a, const AxisSelection &b) {
   std::vector<Item> x = items(a), y = items(b);
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Item &i, const Item &j) {
-    return i.index == j.index && i.range.begin == j.range.begin && i.range.end == j.range.end;
+    return i.where == j.where && i.index == j.index && i.range.begin == j.range.begin && i.range.end == j.range.end;
   });
 }
 

@@ -1,4 +1,4 @@
-// The text of a plan's structure, on which the cache of compiled programs rests, and shapes of results.
+// The text of a plan's structure, on which the cache of compiled programs rests.
 #include "frontend/plan/Resolved.h"
 
 #include <algorithm>
@@ -20,8 +20,10 @@ std::string text(const std::vector<AxisTable> &tables) {
   return result + "]";
 }
 
+std::string_view text(Phase phase) { return phase == Phase::prompt ? "" : "@gen "; }
+
 std::string text(const GatherSpec &gather) {
-  std::string result = gather.point + " " + std::string(name(gather.layout)) +
+  std::string result = gather.world + "/" + gather.point + " " + std::string(name(gather.layout)) +
                        (gather.when == When::before ? " before " : " after ") + text(gather.tables);
   for (int64_t axis : gather.meanAxes)
     result += " mean " + std::to_string(axis);
@@ -39,6 +41,9 @@ std::string text(const SourceSpec &source) {
   case SourceSpec::Kind::place:
     result = "place {" + text(source.place) + "} scale " + source.scale + (source.squeezeSeq ? " squeeze" : "");
     break;
+  case SourceSpec::Kind::kept:
+    result = "kept " + source.buffer + " scale " + source.scale + (source.squeezeSeq ? " squeeze" : "");
+    break;
   }
   result += " axes [";
   for (size_t i = 0; i < source.axes.size(); ++i)
@@ -47,8 +52,8 @@ std::string text(const SourceSpec &source) {
 }
 
 std::string text(const EditSpec &edit) {
-  std::string result = "edit " + edit.point + " " + std::string(name(edit.layout)) + " " + std::string(name(edit.op)) +
-                       " " + text(edit.ordinals);
+  std::string result = "edit " + std::string(text(edit.phase)) + edit.world + "/" + edit.point + " " +
+                       std::string(name(edit.layout)) + " " + std::string(name(edit.op)) + " " + text(edit.ordinals);
   for (const SourceSpec &source : edit.sources)
     result += " from " + text(source);
   for (const std::string &number : edit.numbers)
@@ -61,7 +66,8 @@ std::string text(const EditSpec &edit) {
 }
 
 std::string text(const BufferSpec &buffer) {
-  std::string result = "buffer " + buffer.name + " " + std::string(name(buffer.dtype)) + " [";
+  std::string result = std::string(buffer.kept ? "kept " : "buffer ") + std::string(text(buffer.phase)) + buffer.name +
+                       " " + std::string(name(buffer.dtype)) + " [";
   for (size_t i = 0; i < buffer.dims.size(); ++i)
     result += (i ? ", " : "") + (buffer.dims[i] == BufferSpec::dynamic ? "?" : std::to_string(buffer.dims[i]));
   return result + "]";
@@ -70,32 +76,23 @@ std::string text(const BufferSpec &buffer) {
 } // namespace
 
 std::string ResolvedPlan::structure() const {
-  std::string result;
+  std::string result = "run";
+  for (auto [flag, word] :
+       {std::pair(shape.next, " next"), std::pair(shape.steps, " steps"), std::pair(shape.memory, " memory"),
+        std::pair(shape.resume, " resume"), std::pair(shape.save, " save")})
+    result += flag ? word : "";
+  result += "\n";
+  for (const WorldSpec &world : worlds)
+    result += "world " + prefix(world.name) + " on " + world.input + "\n";
   for (const EditSpec &edit : edits)
     result += text(edit) + "\n";
   for (const TapSpec &tap : taps)
-    result += "tap \"" + tap.key + "\" " + text(tap.gather) + "\n";
+    result += "tap " + std::string(text(tap.phase)) + "\"" + tap.key + "\" " + text(tap.gather) + "\n";
+  for (const KeepSpec &keep : keeps)
+    result += "keep " + keep.name + " " + text(keep.gather) + "\n";
   for (const BufferSpec &buffer : buffers)
     result += text(buffer) + "\n";
   return result;
-}
-
-Shape tapShape(const TapSpec &tap, const PointTable &points, const std::map<std::string, Tensor> &buffers,
-               const BatchInfo &batch) {
-  NameError error;
-  std::optional<std::vector<PointRef>> point = points.expand(tap.gather.point, error);
-  Shape shape;
-  for (size_t i = 0; point && i < tap.gather.tables.size(); ++i) {
-    const AxisTable &table = tap.gather.tables[i];
-    const Dim &dim = point->front().info->shape[i];
-    if (auto found = buffers.find(table.buffer); found != buffers.end())
-      shape.push_back(found->second.shape[table.perRow ? 1 : 0]);
-    else
-      shape.push_back(dim.kind == Dim::batch ? int64_t(batch.lengths.size())
-                      : dim.kind == Dim::seq ? batch.seq
-                                             : dim.size);
-  }
-  return shape;
 }
 
 } // namespace nnterp

@@ -42,14 +42,14 @@ struct VerifyStagePass : impl::VerifyStageBase<VerifyStagePass> {
       getOperation().emitError() << "unknown stage '" << stage << "'";
       return signalPassFailure();
     }
-    llvm::StringSet<> names;
+    llvm::StringSet<> names; // of the functions' values, each on its own
     WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
       if (isa<hybrid::HybridDialect, NnterpDialect>(op->getDialect()))
         for (NamedAttribute attr : op->getDiscardableAttrs())
           if (!attr.getName().getValue().contains('.'))
             return op->emitError() << "stage " << stage << ": unknown attribute '" << attr.getName().getValue() << "'";
       if (auto point = dyn_cast<PointOp>(op))
-        if (order < simplified && !names.insert(point.getAt()).second)
+        if (order < simplified && !names.insert(nameInFunction(point)).second)
           return op->emitError() << "stage " << stage << ": two points are named '" << point.getAt() << "'";
       if (const char *reason = objection(op, order))
         return op->emitError() << "stage " << stage << ": '" << op->getName() << "' " << reason;
@@ -59,19 +59,26 @@ struct VerifyStagePass : impl::VerifyStageBase<VerifyStagePass> {
       signalPassFailure();
   }
 
+  static std::string nameInFunction(PointOp point) {
+    auto function = point->getParentOfType<func::FuncOp>();
+    return ((function ? function.getName() : StringRef()) + ":" + point.getAt()).str();
+  }
+
   /// Why an op must not be here, or null.
   static const char *objection(Operation *op, Order order) {
     if (order == import && isa<EditOp, ProjectOutOp, DropOp, RerouteOp, RaiseOp, ForceOp, TapOp>(op))
       return "appears only when a plan is applied";
     if (order >= plan && isa<hybrid::BlockOp>(op))
       return "must be dissolved";
-    if (order >= simplified && isa<PointOp, TapOp, PlanOp, PlanBufferOp, PlanEditOp, PlanTapOp>(op))
+    if (order >= simplified && isa<hybrid::RememberOp>(op))
+      return "must be a result of its function";
+    if (order >= simplified && isa<PointOp, TapOp, PlanOp, PlanWorldOp, PlanBufferOp, PlanEditOp, PlanTapOp, PlanKeepOp>(op))
       return "must be gone";
     if (order == kernels) {
       bool model = isa<hybrid::HybridDialect>(op->getDialect()) && !isa<hybrid::KernelOp, hybrid::YieldOp>(op);
       if (model && !op->getParentOfType<hybrid::KernelOp>())
         return "must stand in a hybrid.kernel";
-      if (isa<hybrid::WeightOp, BufferOp>(op))
+      if (isa<hybrid::WeightOp, BufferOp, hybrid::MemoryOp>(op))
         return "must be a slot of the descriptor table";
     }
     if (order >= bufferized) {

@@ -1,9 +1,12 @@
-// Outlines each block of the model into a function; equal blocks share one.
+// Outlines each block of the model into a function; equal blocks share one, whatever their world or entry.
 #include "passes/Passes.h"
 
 #include "dialect/Hybrid/Hybrid.h"
 #include "dialect/Nnterp/Nnterp.h"
 #include "passes/BlockIndex.h"
+#include "passes/Liveness.h"
+#include "passes/lower/EntryFrame.h"
+#include "passes/lower/Pieces.h"
 #include "passes/lower/SlotTable.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,8 +19,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -26,11 +30,6 @@ namespace nnterp {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// Values that a function fetches from the descriptor table itself.
-bool isParameter(Value v) {
-  return isa<BlockArgument>(v) || isa_and_nonnull<hybrid::WeightOp, BufferOp>(v.getDefiningOp());
-}
 
 /// Constants, and parts of values whose extents only a run knows, are made where they are used: what crosses a function
 /// boundary has the model's own extents.
@@ -45,86 +44,79 @@ struct Outlined {
   SmallVector<SmallVector<int64_t>> sites;
 };
 
-class BlockOutliner {
+/// What the entries of a program have in common.
+struct Outlining {
+  SlotTable slots;
+  SmallVector<Outlined> functions;
+  llvm::StringSet<> names;
+};
+
+/// A value that a function leaves outside, and where.
+struct Store {
+  Value value;
+  StringRef kind, key;
+};
+
+class EntryOutliner {
 public:
-  explicit BlockOutliner(func::FuncOp main)
-      : b(main.getContext()), main(main), module(main->getParentOfType<ModuleOp>()) {}
-
-  void run() {
-    Block &body = main.getBody().front();
-    Operation *end = body.getTerminator();
-    for (auto [i, value] : llvm::enumerate(end->getOperands()))
-      outputs[value].push_back(main.getResultAttrOfType<StringAttr>(unsigned(i), "nnterp.key"));
-    for (Operation &op : body.without_terminator())
-      if (!isa<hybrid::WeightOp, BufferOp>(op))
-        segments[segmentOf(&op)].push_back(&op);
-    SmallVector<int64_t> order;
-    for (auto &[index, ops] : segments)
-      order.push_back(index);
-    llvm::sort(order);
-
-    b.setInsertionPointToEnd(module.getBody());
-    entry = func::FuncOp::create(b, main.getLoc(), "nnterp_main",
-                                 b.getFunctionType({LLVM::LLVMPointerType::get(b.getContext())}, {}));
-    frame = entry.addEntryBlock()->getArgument(0);
-    b.setInsertionPointToStart(&entry.getBody().front());
-    Value site = arith::ConstantOp::create(b, main.getLoc(), b.getI64IntegerAttr(0));
-    auto ids = cast<RankedTensorType>(main.getArgument(0).getType());
-    int64_t idsSlot = slots.add("input", "ids", ids);
-    Value memref =
-        SlotOp::create(b, main.getLoc(), MemRefType::get(ids.getShape(), ids.getElementType()), frame, site, 0);
-    entry->setAttr("nnterp.sites", sitesAttr({{idsSlot}}));
-    batch = memref::DimOp::create(b, main.getLoc(), memref, 0);
-    sequence = memref::DimOp::create(b, main.getLoc(), memref, 1);
-    for (auto [done, index] : llvm::enumerate(order)) {
-      outline(index, segments[index]);
-      ProgressOp::create(b, main.getLoc(), frame, int64_t(done) + 1, int64_t(order.size()));
+  EntryOutliner(func::FuncOp main, StringRef symbol, Outlining &shared)
+      : b(main.getContext()), main(main), body(main.getBody().front()), shared(shared),
+        frame(b, main, symbol, shared.slots) {
+    for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+      auto kind = main.getResultAttrOfType<StringAttr>(unsigned(i), "nnterp.kind");
+      stores[value].push_back({value, kind ? kind.getValue() : "output",
+                               main.getResultAttrOfType<StringAttr>(unsigned(i), "nnterp.key").getValue()});
     }
-    func::ReturnOp::create(b, main.getLoc());
-    for (Outlined &outlined : functions)
-      outlined.function->setAttr("nnterp.sites", sitesAttr(outlined.sites));
-    int64_t blocks = llvm::count_if(order, [&](int64_t index) { return isBlock(index); });
-    slots.write(module);
-    module->setAttr("nnterp.blocks", b.getI64IntegerAttr(blocks));
+  }
+
+  /// Returns the number of blocks of the model that the entry computes.
+  int64_t run() {
+    const std::string stem = main.getName() == "images" ? "images_" : "";
+    SmallVector<Piece> pieces = cutIntoPieces(body);
+    int64_t last = -1;
+    for (const Piece &piece : pieces)
+      last = std::max(last, piece.block);
+    llvm::SmallSet<int64_t, 8> blocks;
+    for (auto [done, piece] : llvm::enumerate(pieces)) {
+      bool block = piece.block >= 0 && (piece.block < last || hasMixer(piece));
+      if (block)
+        blocks.insert(piece.block);
+      outline(piece, stem + (piece.block < 0 ? "before"
+                             : !block        ? "behind"
+                                             : "block" + std::to_string(piece.block) + (piece.channelMixer ? "_mlp" : "")));
+      frame.progress(int64_t(done) + 1, int64_t(pieces.size()));
+    }
+    frame.finish();
     main.erase();
+    return int64_t(blocks.size());
   }
 
 private:
   OpBuilder b;
-  func::FuncOp main, entry;
-  ModuleOp module;
-  Value frame, batch, sequence;
-  SlotTable slots;
-  llvm::MapVector<int64_t, SmallVector<Operation *>> segments;
-  llvm::DenseMap<Operation *, int64_t> segmentIndex;
-  llvm::DenseMap<Value, SmallVector<StringAttr>> outputs; ///< output keys of values
+  func::FuncOp main;
+  Block &body;
+  Outlining &shared;
+  EntryFrame frame;
+  llvm::DenseMap<Value, SmallVector<Store>> stores;
   llvm::DenseMap<Value, Value> passed; ///< values that crossed a function boundary, in the entry function
-  SmallVector<Outlined> functions;
 
-  DenseIntElementsAttr sitesAttr(ArrayRef<SmallVector<int64_t>> sites) {
-    SmallVector<int64_t> flat;
-    for (ArrayRef<int64_t> site : sites)
-      flat.append(site.begin(), site.end());
-    int64_t params = sites.empty() ? 0 : int64_t(sites.front().size());
-    return DenseIntElementsAttr::get(RankedTensorType::get({int64_t(sites.size()), params}, b.getI64Type()), flat);
+  /// Told from what stands behind the last block by what only blocks have.
+  static bool hasMixer(const Piece &piece) {
+    return llvm::any_of(piece.ops, llvm::IsaPred<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp, hybrid::SegmentAttentionOp>);
   }
 
-  /// The op's mark, or the last block among the producers of what it reads: a pattern may have lost the mark, and an
-  /// edit may read a value of a later block where nothing of that block depends on the edit.
-  int64_t segmentOf(Operation *op) {
-    int64_t index = blockIndex(op).value_or(-1);
-    op->walk([&](Operation *nested) {
-      for (Value v : nested->getOperands())
-        if (auto producer = segmentIndex.find(v.getDefiningOp()); producer != segmentIndex.end())
-          index = std::max(index, producer->second);
-    });
-    segmentIndex[op] = index;
-    return index;
+  using Ops = llvm::DenseSet<Operation *>;
+
+  /// Values that a piece fetches from the descriptor table itself. A part of memory is fetched where all its readers
+  /// are, as it may be written there in place.
+  bool isParameter(Value v, const Ops &own) {
+    if (isa<BlockArgument>(v) || isa<hybrid::WeightOp, BufferOp>(v.getDefiningOp()))
+      return true;
+    return isa<hybrid::MemoryOp>(v.getDefiningOp()) && own.contains(v.getDefiningOp()) && !isReadElsewhere(v, own);
   }
 
-  /// Whether another segment reads the value, be it through an op of this one that is read in place.
-  bool isReadElsewhere(Value value, const llvm::DenseSet<Operation *> &own) {
-    Block &body = main.getBody().front();
+  /// Whether another piece reads the value, be it through an op of this one that is read in place.
+  bool isReadElsewhere(Value value, const Ops &own) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       Operation *reader = body.findAncestorOpInBlock(*user);
       if (!own.contains(reader))
@@ -139,15 +131,15 @@ private:
     llvm::SetVector<Operation *> readInPlace;
     llvm::SetVector<Value> parameters, arguments;
   };
-  void collect(Operation *op, const llvm::DenseSet<Operation *> &own, Uses &uses) {
+  void collect(Operation *op, const Ops &own, Uses &uses) {
     op->walk([&](Operation *nested) {
       for (Value v : nested->getOperands()) {
         Operation *def = v.getDefiningOp();
-        if (isa<BlockArgument>(v) && cast<BlockArgument>(v).getOwner() != &main.getBody().front())
+        if (isa<BlockArgument>(v) && cast<BlockArgument>(v).getOwner() != &body)
           continue; // of a nested region
-        if (isParameter(v)) {
+        if (isParameter(v, own)) {
           uses.parameters.insert(v);
-        } else if (Operation *ancestor = main.getBody().front().findAncestorOpInBlock(*def); !own.contains(ancestor)) {
+        } else if (Operation *ancestor = body.findAncestorOpInBlock(*def); !own.contains(ancestor)) {
           if (isReadInPlace(def)) {
             if (!uses.readInPlace.contains(def)) {
               collect(def, own, uses);
@@ -161,20 +153,19 @@ private:
     });
   }
 
-  void outline(int64_t index, ArrayRef<Operation *> ops) {
-    llvm::DenseSet<Operation *> own(ops.begin(), ops.end());
+  void outline(const Piece &piece, const std::string &name) {
+    Ops own(piece.ops.begin(), piece.ops.end());
     Uses uses;
-    for (Operation *op : ops)
+    for (Operation *op : piece.ops)
       collect(op, own, uses);
-    // Results: values other segments read. Stores: values the run writes out.
+    // Results: values other pieces read. Stores: values the run writes out or remembers.
     SmallVector<Value> results;
-    SmallVector<std::pair<Value, StringAttr>> stores;
-    for (Operation *op : ops)
+    SmallVector<Store> left;
+    for (Operation *op : piece.ops)
       for (Value v : op->getResults()) {
         if (!isReadInPlace(op) && isReadElsewhere(v, own))
           results.push_back(v);
-        for (StringAttr key : outputs.lookup(v))
-          stores.push_back({v, key});
+        llvm::append_range(left, stores.lookup(v));
       }
 
     SmallVector<Type> argTypes{LLVM::LLVMPointerType::get(b.getContext()), b.getI64Type()}, resultTypes;
@@ -185,32 +176,28 @@ private:
       resultTypes.push_back(v.getType());
     }
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(entry);
-    std::string name = index < 0 ? "before" : isBlock(index) ? "block" + std::to_string(index) : "behind";
+    b.setInsertionPoint(frame.function());
     auto function = func::FuncOp::create(b, main.getLoc(), name, b.getFunctionType(argTypes, resultTypes));
     function.setPrivate();
-    SmallVector<int64_t> site = fill(function, ops, own, uses, results, stores);
+    SmallVector<int64_t> site = fill(function, piece.ops, own, uses, results, left);
 
-    Outlined *shared = nullptr;
-    for (Outlined &other : functions)
-      if (same(other.function, function))
-        shared = &other;
-    if (shared) {
+    auto known = llvm::find_if(shared.functions, [&](Outlined &other) { return same(other.function, function); });
+    if (known != shared.functions.end()) {
       function.erase();
     } else {
-      shared = &functions.emplace_back();
-      shared->function = function;
+      function.setName(uniqueName(name));
+      shared.functions.push_back({function, {}});
+      known = std::prev(shared.functions.end());
     }
-    shared->sites.push_back(site);
-    b.setInsertionPointToEnd(&entry.getBody().front());
-    call(*shared, uses.arguments.getArrayRef(), results);
+    known->sites.push_back(site);
+    call(*known, uses.arguments.getArrayRef(), results);
   }
 
-  /// Whether a segment is a block of the model, not what stands before the first or behind the last one.
-  bool isBlock(int64_t index) {
-    return index >= 0 && (segments.count(index + 1) || llvm::any_of(segments[index], [](Operation *op) {
-                            return isa<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp>(op);
-                          }));
+  std::string uniqueName(const std::string &name) {
+    std::string unique = name;
+    for (int64_t next = 1; !shared.names.insert(unique).second; ++next)
+      unique = name + "_" + std::to_string(next);
+    return unique;
   }
 
   static bool same(func::FuncOp x, func::FuncOp y) {
@@ -220,32 +207,38 @@ private:
   }
 
   /// Writes the function's body; returns the slots of its parameters at this site.
-  SmallVector<int64_t> fill(func::FuncOp function, ArrayRef<Operation *> ops, const llvm::DenseSet<Operation *> &own,
-                            Uses &uses, ArrayRef<Value> results, ArrayRef<std::pair<Value, StringAttr>> stores) {
+  SmallVector<int64_t> fill(func::FuncOp function, ArrayRef<Operation *> ops, const Ops &own, Uses &uses,
+                            ArrayRef<Value> results, ArrayRef<Store> left) {
     OpBuilder::InsertionGuard guard(b);
-    Block *body = function.addEntryBlock();
-    b.setInsertionPointToStart(body);
+    Block *entry = function.addEntryBlock();
+    b.setInsertionPointToStart(entry);
     Location loc = function.getLoc();
     SmallVector<int64_t> site;
+    llvm::DenseMap<int64_t, Value> states; ///< memory of the parameters that are parts of the sequence's memory, by slot
     IRMapping map;
     auto slot = [&](RankedTensorType type, int64_t number) -> Value {
       site.push_back(number);
-      return SlotOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), body->getArgument(0),
-                            body->getArgument(1), int64_t(site.size()) - 1);
+      return SlotOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()), entry->getArgument(0),
+                            entry->getArgument(1), int64_t(site.size()) - 1);
     };
-    for (Value v : uses.parameters) {
+    auto fetch = [&](Value v, bool writable) {
       auto type = cast<RankedTensorType>(v.getType());
-      Value memref = slot(type, slots.add(v, main));
-      map.map(v, bufferization::ToTensorOp::create(b, loc, type, memref, /*restrict=*/true, /*writable=*/false));
-    }
+      int64_t number = shared.slots.add(v, main);
+      Value memref = slot(type, number);
+      if (writable)
+        states[number] = memref;
+      map.map(v, bufferization::ToTensorOp::create(b, loc, type, memref, /*restrict=*/true, writable));
+    };
+    for (Value v : uses.parameters)
+      fetch(v, /*writable=*/isa_and_nonnull<hybrid::MemoryOp>(v.getDefiningOp()));
     for (auto [i, v] : llvm::enumerate(uses.arguments)) {
       function.setArgAttr(unsigned(i) + 2, "bufferization.writable", b.getBoolAttr(false));
-      map.map(v, body->getArgument(unsigned(i) + 2));
+      map.map(v, entry->getArgument(unsigned(i) + 2));
     }
     auto clone = [&](Operation *op) {
       Operation *copy = b.clone(*op, map);
       copy->walk([](Operation *nested) {
-        nested->removeDiscardableAttr(blockIndexAttr);
+        dropMarks(nested);
         // The plan's entry is only for messages: equal edits of different entries share their code.
         if (isa<EditOp, DropOp, RerouteOp, RaiseOp, ForceOp>(nested))
           nested->setAttr("entry", IntegerAttr::get(IntegerType::get(nested->getContext(), 64), 0));
@@ -254,61 +247,71 @@ private:
     for (Operation *op : uses.readInPlace)
       clone(op);
     for (Operation *op : ops) {
-      bool elsewhere = isReadInPlace(op) && !usedHere(op, own);
-      if (!elsewhere)
+      if (isa<hybrid::MemoryOp>(op)) {
+        if (!map.contains(op->getResult(0)))
+          fetch(op->getResult(0), /*writable=*/false);
+      } else if (!isReadInPlace(op) || usedHere(op, own)) {
         clone(op);
+      }
     }
-    for (auto [value, key] : stores) {
-      Value memref =
-          slot(cast<RankedTensorType>(value.getType()), slots.add("output", key.getValue(), value.getType()));
-      auto store = bufferization::MaterializeInDestinationOp::create(b, loc, Type(), map.lookup(value), memref);
-      store.setRestrict(true);
-      store.setWritable(true);
-    }
+    // Results before stores: a part of memory may be a result as it was, and be written as it becomes.
     SmallVector<Value> returned;
     unsigned firstDest = 2 + unsigned(uses.arguments.size());
     for (auto [i, v] : llvm::enumerate(results))
       returned.push_back(bufferization::MaterializeInDestinationOp::create(b, loc, v.getType(), map.lookup(v),
-                                                                           body->getArgument(firstDest + unsigned(i)))
+                                                                           entry->getArgument(firstDest + unsigned(i)))
                              ->getResult(0));
+    for (const Store &store : left) {
+      int64_t number = shared.slots.add(store.kind, store.key, store.value.getType());
+      Value memref = states.lookup(number);
+      if (!memref)
+        memref = slot(cast<RankedTensorType>(store.value.getType()), number);
+      auto op = bufferization::MaterializeInDestinationOp::create(b, loc, Type(), map.lookup(store.value), memref);
+      op.setRestrict(true);
+      op.setWritable(true);
+    }
     func::ReturnOp::create(b, loc, returned);
     return site;
   }
 
-  /// Whether an op that is read in place serves its own segment or an output.
-  bool usedHere(Operation *op, const llvm::DenseSet<Operation *> &own) {
+  /// Whether an op that is read in place serves its own piece or is left outside.
+  bool usedHere(Operation *op, const Ops &own) {
     return llvm::any_of(op->getUsers(), [&](Operation *user) {
-      Operation *ancestor = main.getBody().front().findAncestorOpInBlock(*user);
-      return own.contains(ancestor) || ancestor == main.getBody().front().getTerminator();
+      Operation *ancestor = body.findAncestorOpInBlock(*user);
+      return own.contains(ancestor) || ancestor == body.getTerminator();
     });
   }
 
-  /// Calls a function at the end of the entry, with fresh memory for its results. Dynamic extents are the batch on axis
-  /// 0, else the sequence.
+  /// Calls a function at the end of the entry, with fresh memory for its results.
   void call(Outlined &outlined, ArrayRef<Value> arguments, ArrayRef<Value> results) {
-    Location loc = main.getLoc();
-    SmallVector<Value> operands{
-        frame, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(int64_t(outlined.sites.size()) - 1))};
+    SmallVector<Value> operands = frame.site(int64_t(outlined.sites.size()) - 1);
     for (Value v : arguments)
       operands.push_back(passed.lookup(v));
-    for (Value v : results) {
-      auto type = cast<RankedTensorType>(v.getType());
-      SmallVector<Value> dims;
-      for (int64_t axis = 0; axis < type.getRank(); ++axis)
-        if (type.isDynamicDim(axis))
-          dims.push_back(axis == 0 ? batch : sequence);
-      operands.push_back(tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType(), dims));
-    }
-    auto op = func::CallOp::create(b, loc, outlined.function, operands);
-    for (auto [v, result] : llvm::zip(results, op.getResults()))
+    for (Value v : results)
+      operands.push_back(frame.memoryFor(v));
+    for (auto [v, result] : llvm::zip(results, frame.call(outlined.function, operands)))
       passed[v] = result;
   }
 };
 
 struct OutlineBlocksPass : impl::OutlineBlocksBase<OutlineBlocksPass> {
   void runOnOperation() override {
-    if (auto main = getOperation().lookupSymbol<func::FuncOp>("main"))
-      BlockOutliner(main).run();
+    ModuleOp module = getOperation();
+    if (modelBodies(module).empty())
+      return;
+    Outlining shared;
+    int64_t blocks = 0;
+    for (auto [name, symbol] : {std::pair{"images", "nnterp_images"}, std::pair{"main", "nnterp_main"}, std::pair{"step", "nnterp_step"}})
+      if (auto function = module.lookupSymbol<func::FuncOp>(name)) {
+        bool text = function.getName() != "images";
+        int64_t computed = EntryOutliner(function, symbol, shared).run();
+        blocks = std::max(blocks, text ? computed : 0);
+      }
+    Builder b(&getContext());
+    for (Outlined &outlined : shared.functions)
+      outlined.function->setAttr("nnterp.sites", sitesAttr(b, outlined.sites));
+    shared.slots.write(module);
+    module->setAttr("nnterp.blocks", b.getI64IntegerAttr(blocks));
   }
 };
 

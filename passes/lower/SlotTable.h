@@ -23,14 +23,19 @@ public:
     return it->second;
   }
 
-  /// The slot of an argument of `main`, of a weight or of a buffer.
+  /// The slot of an argument of `main`, of a weight, of a buffer or of a part of memory.
   int64_t add(mlir::Value v, mlir::func::FuncOp main) {
     if (auto arg = llvm::dyn_cast<mlir::BlockArgument>(v))
       return add("input", main.getArgAttrOfType<mlir::StringAttr>(arg.getArgNumber(), "nnterp.input").getValue(), v.getType());
     if (auto weight = v.getDefiningOp<hybrid::WeightOp>())
       return add("weight", weight.getKey(), v.getType());
-    return add("buffer", llvm::cast<BufferOp>(v.getDefiningOp()).getBuffer(), v.getType());
+    if (auto memory = v.getDefiningOp<hybrid::MemoryOp>())
+      return add(memory.getOfRun() ? "kept" : "state", memory.getPart(), v.getType());
+    auto buffer = llvm::cast<BufferOp>(v.getDefiningOp());
+    return add(buffer.getKept() ? "kept" : "buffer", buffer.getBuffer(), v.getType());
   }
+
+  bool empty() const { return list.empty(); }
 
   void write(mlir::ModuleOp module) const {
     mlir::Builder b(module.getContext());

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -50,9 +51,19 @@ public:
         return tap.emitError() << "the graph has no value named '" << tap.getAt() << "'";
       Operation *owner = value.getDefiningOp();
       b.setInsertionPointAfter(owner); // beside its producer, so that both become one kernel
-      auto op =
-          TapOp::create(b, tap.getLoc(), builder.gather(tap.getLoc(), value, tap.getTables(), owner), tap.getKey());
-      copyBlockIndex(owner, op);
+      Value part = builder.gather(tap.getLoc(), value, tap.getTables(), owner);
+      copyMarks(owner, TapOp::create(b, tap.getLoc(), part, tap.getKey(), /*kept=*/false));
+    }
+    for (PlanKeepOp keep : plan.getBody().getOps<PlanKeepOp>()) {
+      Value value = valueOf(keep.getAt(), keep.getBefore());
+      if (!value)
+        return keep.emitError() << "the graph has no value named '" << keep.getAt() << "'";
+      Operation *owner = value.getDefiningOp();
+      b.setInsertionPointAfter(owner);
+      Value part = builder.gather(keep.getLoc(), value, keep.getTables(), owner);
+      if (std::optional<ArrayRef<int64_t>> axes = keep.getMean())
+        part = builder.mean(keep.getLoc(), part, *axes, keep.getTables(), owner);
+      copyMarks(owner, TapOp::create(b, keep.getLoc(), part, keep.getBuffer(), /*kept=*/true));
     }
     for (auto &[name, touched] : touchedPoints)
       if (touched.after) {
@@ -87,7 +98,7 @@ private:
       b.setInsertionPointAfter(point);
       touched.after =
           UnrealizedConversionCastOp::create(b, point.getLoc(), point.getResult().getType(), point.getResult());
-      copyBlockIndex(point, touched.after);
+      copyMarks(point, touched.after);
       point.getResult().replaceAllUsesExcept(touched.after.getResult(0), touched.after);
     }
     return success();
@@ -101,6 +112,15 @@ private:
     return point ? point.getResult() : Value();
   }
 
+  /// Of a Pattern: tokens of each row before the call.
+  static Value pastOf(Value pattern) {
+    Operation *op = pattern.getDefiningOp();
+    if (auto scores = dyn_cast_or_null<hybrid::AttentionScoresOp>(op))
+      return scores.getPast();
+    auto softmax = dyn_cast_or_null<hybrid::SoftmaxOp>(op);
+    return softmax ? softmax.getPast() : Value();
+  }
+
   LogicalResult build(EditBuilder &builder, Touched &touched) {
     if (auto delta = touched.point.getValue().getDefiningOp<hybrid::DeltaRuleOp>())
       if (touched.point.getValue() == delta.getStates())
@@ -108,6 +128,7 @@ private:
     EditSite site;
     site.like = touched.point;
     site.causal = touched.point.getLayout() == "Pattern";
+    site.past = pastOf(touched.point.getValue());
     Value value = touched.point.getResult();
     Value raised, forced;
     for (PlanEditOp edit : touched.edits) {
@@ -138,13 +159,13 @@ private:
     Value experts = builder.buffer(*edit.getExperts());
     if (edit.getRaise()) {
       raised = RaiseOp::create(b, edit.getLoc(), logits, experts, axes, tables, edit.getEntry());
-      copyBlockIndex(logits.getDefiningOp(), raised.getDefiningOp());
+      copyMarks(logits.getDefiningOp(), raised.getDefiningOp());
     }
     auto shape = llvm::to_vector(cast<RankedTensorType>(logits.getType()).getShape());
     shape.back() = cast<RankedTensorType>(experts.getType()).getDimSize(0);
     forced = ForceOp::create(b, edit.getLoc(), RankedTensorType::get(shape, b.getI64Type()), experts, logits, forced,
                              axes, tables, edit.getEntry());
-    copyBlockIndex(logits.getDefiningOp(), forced.getDefiningOp());
+    copyMarks(logits.getDefiningOp(), forced.getDefiningOp());
   }
 
   /// Edits of per-token states happen inside the recurrence: what token t itself and all later tokens read.
@@ -154,7 +175,7 @@ private:
                                              old.getStates().getType(), old.getStates().getType(), old.getQueries(),
                                              old.getKeys(), old.getValues(), old.getDecays(), old.getBetas(),
                                              old.getState(), old.getLengths());
-    copyBlockIndex(old, delta);
+    copyMarks(old, delta);
     auto states = cast<RankedTensorType>(old.getStates().getType());
     SmallVector<int64_t> one(states.getShape());
     one[1] = 1;
@@ -185,16 +206,16 @@ private:
 struct ApplyPlanPass : impl::ApplyPlanBase<ApplyPlanPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto plans = llvm::to_vector(module.getOps<PlanOp>());
-    if (plans.empty())
-      return;
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (plans.size() > 1 || !main) {
-      module.emitError() << "expects one nnterp.plan and a function @main";
-      return signalPassFailure();
+    llvm::StringSet<> seen;
+    for (PlanOp plan : module.getOps<PlanOp>()) {
+      auto function = module.lookupSymbol<func::FuncOp>(plan.getOf());
+      if (!function || !seen.insert(plan.getOf()).second) {
+        plan.emitError() << "expects to be the one plan of a function @" << plan.getOf();
+        return signalPassFailure();
+      }
+      if (failed(PlanApplier(function, plan).run()))
+        return signalPassFailure();
     }
-    if (failed(PlanApplier(main, plans.front()).run()))
-      signalPassFailure();
   }
 };
 

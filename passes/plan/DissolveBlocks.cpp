@@ -2,6 +2,7 @@
 #include "passes/Passes.h"
 
 #include "dialect/Hybrid/Hybrid.h"
+#include "dialect/Nnterp/Nnterp.h"
 #include "passes/BlockIndex.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -29,8 +30,14 @@ struct DissolveBlocksPass : impl::DissolveBlocksBase<DissolveBlocksPass> {
     for (hybrid::BlockOp block : blocks) {
       Block &body = block.getBody().front();
       Operation *yield = body.getTerminator();
-      for (Operation &op : body.without_terminator())
+      bool second = false;
+      for (Operation &op : body.without_terminator()) {
         setBlockIndex(&op, int64_t(block.getIndex()));
+        if (second)
+          setChannelMixer(&op);
+        auto point = dyn_cast<PointOp>(op);
+        second |= point && point.getAt().ends_with(".layer_mid");
+      }
       block->replaceAllUsesWith(yield->getOperands());
       yield->erase();
       block->getBlock()->getOperations().splice(block->getIterator(), body.getOperations());

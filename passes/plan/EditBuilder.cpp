@@ -21,7 +21,7 @@ EditBuilder::EditBuilder(OpBuilder &builder, PlanOp plan, Block *function,
                          std::function<Value(StringRef, bool)> valueOf)
     : b(builder), plan(plan), function(function), valueOf(std::move(valueOf)) {
   for (PlanBufferOp op : plan.getBody().getOps<PlanBufferOp>())
-    declared[op.getBuffer()] = op.getType();
+    declared[op.getBuffer()] = op;
 }
 
 Value EditBuilder::buffer(StringRef name) {
@@ -34,7 +34,7 @@ Value EditBuilder::buffer(StringRef name) {
       plan.emitError() << "the plan uses the buffer '" << name << "' without declaring it";
       return {};
     }
-    value = BufferOp::create(b, plan.getLoc(), type->second, name);
+    value = BufferOp::create(b, plan.getLoc(), type->second.getType(), name, type->second.getKept());
   }
   return value;
 }
@@ -58,7 +58,16 @@ Value EditBuilder::gather(Location loc, Value value, ArrayAttr names, Operation 
   if (axes.empty())
     return value;
   auto op = GatherOp::create(b, loc, value, axes, values);
-  copyBlockIndex(like, op);
+  copyMarks(like, op);
+  return op;
+}
+
+Value EditBuilder::mean(Location loc, Value gathered, ArrayRef<int64_t> over, ArrayAttr names, Operation *like) {
+  SmallVector<int64_t> axes;
+  SmallVector<Value> values;
+  tables(names, axes, values);
+  auto op = MeanOp::create(b, loc, gathered, b.getDenseI64ArrayAttr(over), b.getDenseI64ArrayAttr(axes), values);
+  copyMarks(like, op);
   return op;
 }
 
@@ -79,14 +88,8 @@ EditBuilder::Source EditBuilder::source(PlanEditOp edit, SmallVectorImpl<Value> 
     b.setInsertionPointAfter(owner);
     auto names = spec.getAs<ArrayAttr>("tables");
     result.value = gather(edit.getLoc(), value, names, owner);
-    if (auto mean = spec.getAs<DenseI64ArrayAttr>("mean")) {
-      SmallVector<int64_t> axes;
-      SmallVector<Value> values;
-      tables(names, axes, values);
-      auto op = MeanOp::create(b, edit.getLoc(), result.value, mean, b.getDenseI64ArrayAttr(axes), values);
-      copyBlockIndex(owner, op);
-      result.value = op;
-    }
+    if (auto axes = spec.getAs<DenseI64ArrayAttr>("mean"))
+      result.value = mean(edit.getLoc(), result.value, axes, names, owner);
     if (spec.contains("squeeze_seq")) {
       auto type = cast<RankedTensorType>(result.value.getType());
       SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)),
@@ -100,7 +103,7 @@ EditBuilder::Source EditBuilder::source(PlanEditOp edit, SmallVectorImpl<Value> 
         shape.push_back(type.getDimSize(axis));
         if (type.isDynamicDim(axis)) {
           auto dim = tensor::DimOp::create(b, edit.getLoc(), result.value, axis);
-          copyBlockIndex(owner, dim);
+          copyMarks(owner, dim);
           sizes.push_back(dim.getResult());
         } else {
           sizes.push_back(b.getIndexAttr(type.getDimSize(axis)));
@@ -108,7 +111,7 @@ EditBuilder::Source EditBuilder::source(PlanEditOp edit, SmallVectorImpl<Value> 
       }
       auto op = tensor::ExtractSliceOp::create(b, edit.getLoc(), RankedTensorType::get(shape, type.getElementType()),
                                                result.value, offsets, sizes, strides);
-      copyBlockIndex(owner, op);
+      copyMarks(owner, op);
       result.value = op;
     }
   }
@@ -150,12 +153,12 @@ Value EditBuilder::apply(PlanEditOp edit, Value value, const EditSite &site) {
     Source d = source(edit, sourceTables, site.like);
     if (!d.value)
       return {};
-    made = ProjectOutOp::create(b, loc, value, axes, values, d.axes, d.value, sourceTables, site.offset, entry,
-                                site.causal);
+    made = ProjectOutOp::create(b, loc, value, axes, values, d.axes, d.value, sourceTables, site.offset, site.past,
+                                entry, site.causal);
   } else {
     return elementwise(edit, value, site);
   }
-  copyBlockIndex(site.like, made);
+  copyMarks(site.like, made);
   return made->getResult(0);
 }
 
@@ -188,9 +191,9 @@ Value EditBuilder::elementwise(PlanEditOp edit, Value value, const EditSite &sit
       takeNumber(buffer(cast<StringAttr>(number).getValue()));
 
   auto op = EditOp::create(b, loc, value.getType(), value, b.getDenseI64ArrayAttr(axes), values,
-                           b.getArrayAttr(sourceAxes), sources, sourceTables, site.offset,
+                           b.getArrayAttr(sourceAxes), sources, sourceTables, site.offset, site.past,
                            b.getI64IntegerAttr(edit.getEntry()), site.causal ? b.getUnitAttr() : UnitAttr());
-  copyBlockIndex(site.like, op);
+  copyMarks(site.like, op);
   OpBuilder::InsertionGuard guard(b);
   bool floats = isa<FloatType>(element);
   Type scalar = floats ? Type(b.getF32Type()) : element;

@@ -16,6 +16,7 @@ struct EditSite {
   mlir::Operation *like = nullptr; ///< op whose block index new ops take
   mlir::Value offset;              ///< position of axis 1 in the tables, inside hybrid.delta_rule; else null
   bool causal = false;             ///< the value is a Pattern
+  mlir::Value past;                ///< of a Pattern: tokens before the call, or null
 };
 
 /// Builds edits, gathers and the buffers they read. Buffers and gathers are made at `outer` (the start of the function and the
@@ -30,6 +31,9 @@ public:
   mlir::Value apply(PlanEditOp edit, mlir::Value value, const EditSite &site);
   /// The part of a value that tables select; the value itself when there are none.
   mlir::Value gather(mlir::Location loc, mlir::Value value, mlir::ArrayAttr tables, mlir::Operation *like);
+  /// The mean of a gathered part over axes, of the entries that the tables have.
+  mlir::Value mean(mlir::Location loc, mlir::Value gathered, llvm::ArrayRef<int64_t> over, mlir::ArrayAttr tables,
+                   mlir::Operation *like);
   /// A buffer of the run, declared by the plan.
   mlir::Value buffer(llvm::StringRef name);
   /// Axes and values of the tables an attribute names.
@@ -48,7 +52,7 @@ private:
   mlir::Block *function;
   std::function<mlir::Value(llvm::StringRef, bool)> valueOf;
   llvm::StringMap<mlir::Value> buffers;
-  llvm::StringMap<mlir::Type> declared;
+  llvm::StringMap<PlanBufferOp> declared;
 };
 
 } // namespace nnterp

@@ -8,7 +8,7 @@
 namespace nnterp::abi {
 
 /// Version of everything in this file; an artefact of another version is refused.
-constexpr uint32_t version = 1;
+constexpr uint32_t version = 2;
 
 /// Largest rank of a slot (States has five axes).
 constexpr int maxRank = 6;
@@ -38,7 +38,8 @@ struct Frame {
 /// Reasons for Host::fail.
 enum FailReason : int64_t { zeroDirection = 1 };
 
-/// `void nnterp_main(const Frame *)`
+/// `void nnterp_main(const Frame *)`, a call on the prompt, and `void nnterp_step(const Frame *)`, a call on one generated token
+/// of each row, in programs that have it.
 using Entry = void (*)(const Frame *);
 
 // Byte offsets that generated code uses.

@@ -7,7 +7,16 @@
 
 namespace nnterp {
 
-static constexpr std::array<const char *, 4> kindNames = {"input", "weight", "buffer", "output"};
+static constexpr std::array<const char *, 6> kindNames = {"input", "weight", "buffer", "output", "state", "kept"};
+
+std::string_view name(SlotKind kind) { return kindNames[size_t(kind)]; }
+
+static Json listOf(const std::vector<Polynomial> &peaks) {
+  std::vector<Json> list;
+  for (const Polynomial &peak : peaks)
+    list.push_back(peak.toJson());
+  return Json::list(std::move(list));
+}
 
 std::string Manifest::toJson() const {
   std::vector<Json> table;
@@ -31,8 +40,11 @@ std::string Manifest::toJson() const {
       .add("cpu", Json::of(cpu))
       .add("dtype", Json::of(std::string(safetensorsName(dtype))))
       .add("key", Json::of(key))
+      .add("steps", Json::of(steps))
       .add("blocks", Json::of(blocks))
       .add("functions", Json::of(functions))
+      .add("prompt_peaks", listOf(promptPeaks))
+      .add("step_peaks", listOf(stepPeaks))
       .add("slots", Json::list(std::move(table)));
   return json.dump(1) + "\n";
 }
@@ -69,12 +81,27 @@ public:
       error(value->loc, "\"" + std::string(key) + "\" is negative");
     return value ? value->integer : 0;
   }
+  bool flag(const Json &object, const char *key) {
+    const Json *value = member(object, key, Json::Kind::boolean);
+    return value && value->boolean;
+  }
   DType dtype(const Json &object) {
     const Json *value = member(object, "dtype", Json::Kind::string);
     std::optional<DType> type = value ? fromSafetensorsName(value->string) : std::nullopt;
     if (value && !type)
       error(value->loc, "unknown element type \"" + value->string + "\"");
     return type.value_or(DType::f32);
+  }
+  std::vector<Polynomial> peaks(const Json &object, const char *key) {
+    std::vector<Polynomial> result;
+    if (const Json *list = member(object, key, Json::Kind::array))
+      for (const Json &json : list->array) {
+        if (std::optional<Polynomial> peak = Polynomial::fromJson(json))
+          result.push_back(std::move(*peak));
+        else
+          error(json.loc, "expected products of extents with integer coefficients");
+      }
+    return result;
   }
   SlotSpec slot(const Json &json);
 
@@ -123,8 +150,11 @@ std::optional<Manifest> Manifest::fromJson(const std::string &text, const std::s
   manifest.cpu = reader.text(*json, "cpu");
   manifest.dtype = reader.dtype(*json);
   manifest.key = reader.text(*json, "key");
+  manifest.steps = reader.flag(*json, "steps");
   manifest.blocks = reader.count(*json, "blocks");
   manifest.functions = reader.count(*json, "functions");
+  manifest.promptPeaks = reader.peaks(*json, "prompt_peaks");
+  manifest.stepPeaks = reader.peaks(*json, "step_peaks");
   if (const Json *slots = reader.member(*json, "slots", Json::Kind::array))
     for (const Json &slot : slots->array)
       manifest.slots.push_back(reader.slot(slot));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/abi/Diagnostic.h"
+#include "runtime/abi/Polynomial.h"
 #include "runtime/abi/Tensor.h"
 
 #include <optional>
@@ -10,8 +11,17 @@
 
 namespace nnterp {
 
-/// Who provides a slot: the batch (`ids`, `lengths`, `positions`), the checkpoint, the plan, or the output file.
-enum class SlotKind { input, weight, buffer, output };
+/// Who provides a slot: the batch, the checkpoint, the plan, the output file, the sequence's memory, or the run itself, for a value
+/// of the prompt that the program of phase gen reads (`kept`).
+///
+/// Names. Inputs: `ids` [B,S], `lengths` [B], `positions` [3,B,S], `pads` [B], and in programs with memory `past` [B] and `total` [1]
+/// (see runtime/exec/Batch.h); in a plan with worlds `INPUT/ids` in the prompt's program; in the program of phase gen `ids@gen`
+/// or `WORLD/ids@gen`. Outputs: the key in the file; `next`, `next@gen` ([B,V], the logits that the next token is chosen from), with
+/// worlds `WORLD/next`. Memory: `layers[0].linear_attn.state` [B,HV,DK,DV], `.conv` [B,CD,KW], `layers[3].self_attn.keys` and
+/// `.values` [B,NK,capacity,D], with worlds `WORLD/layers[0]...`; every call reads and writes it in place.
+enum class SlotKind { input, weight, buffer, output, state, kept };
+/// "input", "weight", …
+std::string_view name(SlotKind kind);
 
 /// One entry of the descriptor table. `dims`: static extents, -1 for what a run decides.
 struct SlotSpec {
@@ -29,7 +39,11 @@ struct Manifest {
   std::string cpu;           ///< what LLVM was told (-mcpu)
   DType dtype = DType::f32;  ///< model dtype
   std::string key;           ///< cache key
+  bool steps = false;        ///< there is a second entry, for generated tokens; both use this one table
   std::vector<SlotSpec> slots;
+  /// Bytes of intermediate values that a call holds at the moments that may be its peak (of the prompt's entry, and of `steps`),
+  /// as functions of the extents of slots.
+  std::vector<Polynomial> promptPeaks, stepPeaks;
   int64_t blocks = 0;        ///< blocks of the model the program computes, for information
   int64_t functions = 0;     ///< distinct outlined functions, for information
 

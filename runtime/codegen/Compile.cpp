@@ -4,6 +4,8 @@
 #include "frontend/families/Qwen35MoeGraph.h"
 #include "frontend/import/PlanToIR.h"
 #include "passes/Pipelines.h"
+#include "passes/WorkReport.h"
+#include "passes/lower/ArenaPeak.h"
 #include "runtime/abi/Frame.h"
 #include "runtime/codegen/Emit.h"
 #include "runtime/exec/HostTier.h"
@@ -76,6 +78,8 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
     slot.kind = kind == "input"    ? SlotKind::input
                 : kind == "weight" ? SlotKind::weight
                 : kind == "buffer" ? SlotKind::buffer
+                : kind == "state"  ? SlotKind::state
+                : kind == "kept"   ? SlotKind::kept
                                    : SlotKind::output;
     slot.name = entry.getAs<StringAttr>("name").getValue().str();
     auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
@@ -88,10 +92,30 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
     m.blocks = blocks.getInt();
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     m.functions += function.isPrivate();
+  m.steps = module.lookupSymbol("nnterp_step") != nullptr;
   return m;
 }
 
 } // namespace
+
+/// Points of single images' attention that a plan touches: the graph has those alone.
+static std::set<std::string> segmentPoints(const ResolvedPlan &plan) {
+  std::set<std::string> names;
+  auto add = [&](const std::string &name) {
+    if (name.find('#') != std::string::npos)
+      names.insert(name);
+  };
+  for (const EditSpec &edit : plan.edits) {
+    add(edit.point);
+    for (const SourceSpec &source : edit.sources)
+      add(source.place.point);
+  }
+  for (const TapSpec &tap : plan.taps)
+    add(tap.gather.point);
+  for (const KeepSpec &keep : plan.keeps)
+    add(keep.gather.point);
+  return names;
+}
 
 bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &diags) {
   static const DialectRegistry registry = [] {
@@ -110,12 +134,31 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
 
   progress("import", 0.0);
   PointTable points = qwen35MoePoints(*request.config);
-  OwningOpRef<ModuleOp> module = emitQwen35Moe(context, *request.config, points, request.weightTypes, request.dtype);
+  auto emit = [&](const RunShape &shape) {
+    OwningOpRef<ModuleOp> module =
+        emitQwen35Moe(context, *request.config, points, request.weightTypes, request.dtype, shape,
+                      request.plan ? segmentPoints(*request.plan) : std::set<std::string>());
+    if (request.plan)
+      addPlan(*module, *request.plan);
+    return module;
+  };
+  const RunShape shape = request.plan ? request.plan->shape : RunShape();
+  // What a prompt leaves in memory for its next chunk is for no reader but the prompt itself: whether an edit is dead is
+  // decided as if the prompt were one call, since cutting it never changes what a plan means.
+  if (shape.resume && !shape.steps && !shape.save && request.emit >= Stage::checked) {
+    RunShape atOnce = shape;
+    atOnce.memory = atOnce.resume = false;
+    OwningOpRef<ModuleOp> whole = emit(atOnce);
+    PassManager pm(&context);
+    populatePlanPipeline(pm);
+    populateCheckedPipeline(pm);
+    if (failed(pm.run(*whole)))
+      return false;
+  }
+  OwningOpRef<ModuleOp> module = emit(shape);
   if (request.emit == Stage::import) // so that the printed graph can be given a plan by nnterp-opt
     if (std::optional<Json> config = readJsonFile(request.config->file, diags))
       (*module)->setAttr("nnterp.config", StringAttr::get(&context, config->dump()));
-  if (request.plan)
-    addPlan(*module, *request.plan);
   const struct {
     Stage stage;
     void (*populate)(OpPassManager &);
@@ -141,8 +184,16 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
         diags.error("NNT1102", {}, "the compiler failed in stage " + std::string(name(step.stage)));
       return false;
     }
-    if (step.stage == Stage::kernels)
+    if (step.stage == Stage::simplified)
+      reportWork(*module, result.report);
+    if (step.stage == Stage::kernels) {
       result.manifest = manifestOf(*module, request, *tier);
+      reportKernels(*module, result.report);
+    }
+    if (step.stage == Stage::bufferized) {
+      result.manifest.promptPeaks = arenaPeaks(*module, "nnterp_main");
+      result.manifest.stepPeaks = arenaPeaks(*module, "nnterp_step");
+    }
     progress(std::string(name(step.stage)).c_str(), step.share);
   }
   if (request.emit == Stage::object) {

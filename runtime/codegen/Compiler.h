@@ -4,6 +4,7 @@
 #include "frontend/Config.h"
 #include "frontend/plan/Resolved.h"
 #include "runtime/abi/Manifest.h"
+#include "runtime/codegen/ProgramReport.h"
 #include "runtime/weights/Checkpoint.h"
 
 #include <functional>
@@ -31,7 +32,8 @@ struct CompileRequest {
 struct CompileResult {
   std::string text;       ///< IR text for every stage but object
   std::string object;     ///< bytes of the shared object, for stage object
-  Manifest manifest;      ///< filled from stage kernels on
+  Manifest manifest;      ///< filled from stage kernels on; its peaks from stage bufferized on
+  ProgramReport report;   ///< work from stage simplified on, kernels from stage kernels on
 };
 
 /// Compiles; errors (dead edits, cycles, internal failures) go to `diags` with the plan's places.

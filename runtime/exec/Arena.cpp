@@ -37,9 +37,16 @@ SizeClass classOf(uint64_t bytes) {
 
 } // namespace
 
-Arena::~Arena() {
+Arena::~Arena() { clear(); }
+
+void Arena::clear() {
+  std::lock_guard lock(mutex);
   for (void *chunk : chunks)
     std::free(chunk);
+  chunks.clear();
+  freeBlocks.clear();
+  cursor = nullptr;
+  left = current = peak = reserved = 0;
 }
 
 void *Arena::reserve(uint64_t bytes) {
@@ -47,6 +54,7 @@ void *Arena::reserve(uint64_t bytes) {
   if (memory) {
     chunks.push_back(memory);
     reserved += bytes;
+    ++taken;
   }
   return memory;
 }

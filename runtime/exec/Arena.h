@@ -22,9 +22,15 @@ public:
   /// Gives back what `allocate` returned; null is ignored.
   void release(void *memory);
 
+  /// Takes back every block that is handed out and returns all memory to the system.
+  void clear();
+  /// From now on the peak is that of what follows.
+  void restartPeak() { peak = current; }
+
   uint64_t currentBytes() const { return current; }   ///< in blocks handed out, as rounded up to their class
-  uint64_t peakBytes() const { return peak; }         ///< the most that was ever handed out at once
+  uint64_t peakBytes() const { return peak; }         ///< the most that was handed out at once
   uint64_t reservedBytes() const { return reserved; } ///< taken from the system
+  uint64_t systemAllocations() const { return taken; } ///< how often the system was asked for memory
 
 private:
   struct Header;
@@ -38,7 +44,7 @@ private:
   char *cursor = nullptr;           ///< free part of the newest chunk of small blocks
   uint64_t left = 0;
   uint64_t nextChunk = uint64_t(1) << 20;
-  uint64_t current = 0, peak = 0, reserved = 0;
+  uint64_t current = 0, peak = 0, reserved = 0, taken = 0;
 };
 
 } // namespace nnterp

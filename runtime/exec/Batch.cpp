@@ -10,6 +10,11 @@ std::vector<int64_t> Batch::rowLengths() const {
   return {first, first + rows()};
 }
 
+Position Batch::position(int64_t row, int64_t token) const {
+  const int64_t plane = rows() * seq(), *first = positions.as<int64_t>() + row * seq() + token;
+  return {first[0], first[plane], first[2 * plane]};
+}
+
 /// Ids in the vocabulary, and none that stands for a picture. One error per row and kind: the first id of it.
 static bool checkIds(const std::vector<int64_t> &row, size_t index, const InputRules &rules, const SourceLoc &loc,
                      Diagnostics &diags) {
@@ -55,7 +60,10 @@ std::optional<Batch> batchFromIds(const std::vector<std::vector<int64_t>> &rows,
     return std::nullopt;
 
   const auto B = int64_t(rows.size()), S = std::max(width, int64_t(longest));
-  Batch batch{Tensor::make(DType::i64, {B, S}), Tensor::make(DType::i64, {B}), Tensor::make(DType::i64, {3, B, S})};
+  Batch batch;
+  batch.ids = Tensor::make(DType::i64, {B, S});
+  batch.lengths = Tensor::make(DType::i64, {B});
+  batch.positions = Tensor::make(DType::i64, {3, B, S});
   for (int64_t b = 0; b < B; ++b) {
     const std::vector<int64_t> &row = rows[size_t(b)];
     batch.lengths.as<int64_t>()[b] = int64_t(row.size());

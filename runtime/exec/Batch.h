@@ -4,6 +4,7 @@
 #include "runtime/abi/Diagnostic.h"
 #include "runtime/abi/Tensor.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,15 +17,20 @@ struct InputRules {
   std::vector<int64_t> imageTokens; ///< ids that stand for pictures; empty for a text-only model
 };
 
+/// A token's place on the three rotary axes.
+using Position = std::array<int64_t, 3>;
+
 /// B rows of at most S tokens. Real token p of row b stands at [b, p]; what is behind a row's end is 0.
 struct Batch {
   Tensor ids;       ///< int64 [B,S]
   Tensor lengths;   ///< int64 [B]: real tokens of each row
   Tensor positions; ///< int64 [3,B,S]: temporal, height, width; all the index in the row unless given
+  bool ownPositions = false; ///< the input gave positions: what a sequence already holds does not shift them
 
   int64_t rows() const { return ids.shape[0]; }
   int64_t seq() const { return ids.shape[1]; } ///< S: the padded length
   std::vector<int64_t> rowLengths() const;
+  Position position(int64_t row, int64_t token) const;
 };
 
 /// Positions must lie below this: as far as rotary angles are computed exactly.

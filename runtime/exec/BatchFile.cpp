@@ -159,6 +159,7 @@ std::optional<Batch> InputFile::read(const InputRules &rules) {
   std::optional<Batch> batch = batchFromIds(rows, own, loc, diags, S);
   if (!batch || !good)
     return std::nullopt;
+  batch->ownPositions = positions.has_value();
   if (positions)
     takePositions(*batch);
   return batch;

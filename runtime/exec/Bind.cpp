@@ -1,102 +1,104 @@
 // Fills descriptor tables.
 #include "runtime/exec/Bind.h"
 
+#include <algorithm>
+
 namespace nnterp {
 
-namespace {
-
-const char *kindName(SlotKind kind) {
-  switch (kind) {
-  case SlotKind::input:
-    return "input";
-  case SlotKind::weight:
-    return "weight";
-  case SlotKind::buffer:
-    return "buffer";
-  default:
-    return "output";
-  }
+bool isStepName(const std::string &name) {
+  constexpr std::string_view suffix = "@gen";
+  return name.size() >= suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
-class Binder {
-public:
-  Binder(const Bindings &from, Diagnostics &diags) : from(from), diags(diags) {}
-
-  bool add(const SlotSpec &spec);
-  BoundTable table;
-
-private:
-  std::optional<Tensor> find(const SlotSpec &spec);
-  bool fits(const SlotSpec &spec, const Tensor &tensor);
-  std::optional<Tensor> mismatch(const SlotSpec &spec, const std::string &what) {
-    diags.error("NNT1020", {}, "the program's " + std::string(kindName(spec.kind)) + " \"" + spec.name + "\" " + what);
-    return std::nullopt;
-  }
-
-  const Bindings &from;
-  Diagnostics &diags;
-};
-
-std::optional<Tensor> Binder::find(const SlotSpec &spec) {
-  switch (spec.kind) {
-  case SlotKind::input:
-    if (spec.name == "ids")
-      return from.batch.ids;
-    if (spec.name == "lengths")
-      return from.batch.lengths;
-    if (spec.name == "positions")
-      return from.batch.positions;
-    break;
-  case SlotKind::weight:
-    if (from.weights.find(spec.name))
-      return from.weights.load(spec.name, diags);
-    break;
-  case SlotKind::buffer:
-    if (auto found = from.buffers.find(spec.name); found != from.buffers.end())
-      return found->second;
-    break;
-  case SlotKind::output:
-    if (auto found = from.outputs.find(spec.name); found != from.outputs.end())
-      return Tensor::make(spec.dtype, found->second);
-    break;
-  }
-  return mismatch(spec, "is not in this run");
+static void mismatch(const SlotSpec &spec, const std::string &what, Diagnostics &diags) {
+  diags.error("NNT1020", {}, "the program's " + std::string(name(spec.kind)) + " \"" + spec.name + "\" " + what);
 }
 
-bool Binder::fits(const SlotSpec &spec, const Tensor &tensor) {
+static bool fits(const SlotSpec &spec, const Tensor &tensor, Diagnostics &diags) {
   bool same = tensor.dtype == spec.dtype && tensor.shape.size() == spec.dims.size() &&
               tensor.shape.size() <= size_t(abi::maxRank);
   for (size_t i = 0; same && i < spec.dims.size(); ++i)
     same = spec.dims[i] < 0 || spec.dims[i] == tensor.shape[i];
   if (!same)
-    mismatch(spec, "is " + std::string(name(spec.dtype)) + " " + toString(spec.dims) + ", but the run has " +
-                       std::string(name(tensor.dtype)) + " " + toString(tensor.shape));
+    mismatch(spec,
+             "is " + std::string(name(spec.dtype)) + " " + toString(spec.dims) + ", but the run has " +
+                 std::string(name(tensor.dtype)) + " " + toString(tensor.shape),
+             diags);
   return same;
 }
 
-bool Binder::add(const SlotSpec &spec) {
-  std::optional<Tensor> tensor = find(spec);
-  if (!tensor || !fits(spec, *tensor))
-    return false;
-  abi::Slot &slot = table.slots.emplace_back();
-  slot.data = tensor->data;
-  for (size_t i = 0; i < tensor->shape.size(); ++i)
-    slot.sizes[i] = tensor->shape[i];
-  if (spec.kind == SlotKind::output)
-    table.outputs.emplace_back(spec.name, std::move(*tensor));
-  else
-    table.held.push_back(std::move(*tensor));
-  return true;
+static void describe(const Tensor &tensor, abi::Slot &slot) {
+  slot.data = tensor.data;
+  std::copy(tensor.shape.begin(), tensor.shape.end(), slot.sizes);
 }
 
-} // namespace
-
-std::optional<BoundTable> bind(const Manifest &manifest, const Bindings &from, Diagnostics &diags) {
-  Binder binder(from, diags);
+std::optional<BoundTable> BoundTable::make(const Manifest &manifest, CheckpointIndex &weights, Diagnostics &diags) {
+  BoundTable bound;
   bool good = true;
-  for (const SlotSpec &spec : manifest.slots)
-    good &= binder.add(spec);
-  return good ? std::optional(std::move(binder.table)) : std::nullopt;
+  for (const SlotSpec &spec : manifest.slots) {
+    const bool phased = spec.kind == SlotKind::input || spec.kind == SlotKind::buffer || spec.kind == SlotKind::output;
+    bound.entries.push_back({&spec, phased && isStepName(spec.name)});
+    abi::Slot &slot = bound.table.emplace_back();
+    if (spec.kind != SlotKind::weight)
+      continue;
+    std::optional<Tensor> tensor;
+    if (weights.find(spec.name))
+      tensor = weights.load(spec.name, diags);
+    else
+      mismatch(spec, "is not in this run", diags);
+    if (!tensor || !fits(spec, *tensor, diags)) {
+      good = false;
+      continue;
+    }
+    describe(*tensor, slot);
+    bound.held.push_back(std::move(*tensor));
+  }
+  return good ? std::optional(std::move(bound)) : std::nullopt;
+}
+
+static const TensorMap *mapOf(const RunTensors &run, SlotKind kind) {
+  switch (kind) {
+  case SlotKind::input:
+    return &run.inputs;
+  case SlotKind::buffer:
+    return &run.buffers;
+  case SlotKind::output:
+    return &run.outputs;
+  case SlotKind::state:
+    return &run.states;
+  case SlotKind::kept:
+    return &run.kept;
+  case SlotKind::weight:
+    break;
+  }
+  return nullptr;
+}
+
+bool BoundTable::point(const RunTensors &run, bool step, Diagnostics &diags) {
+  bool good = true;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry &entry = entries[i];
+    const SlotSpec &spec = *entry.spec;
+    if (spec.kind == SlotKind::weight)
+      continue;
+    if (!entry.source) {
+      const TensorMap &map = *mapOf(run, spec.kind);
+      if (auto found = map.find(spec.name); found != map.end())
+        entry.source = &found->second;
+    }
+    const bool needed = entry.step == step || (spec.kind == SlotKind::state || spec.kind == SlotKind::kept);
+    if (!needed)
+      continue;
+    if (!entry.source) {
+      mismatch(spec, "is not in this run", diags);
+      good = false;
+    } else if (fits(spec, *entry.source, diags)) {
+      describe(*entry.source, table[i]);
+    } else {
+      good = false;
+    }
+  }
+  return good;
 }
 
 } // namespace nnterp

@@ -1,37 +1,50 @@
-// Fills a program's descriptor table: where its inputs, weights, buffers and outputs are in memory.
+// Fills a program's descriptor table: where its inputs, weights, buffers, outputs and memory are.
 #pragma once
 
 #include "runtime/abi/Diagnostic.h"
 #include "runtime/abi/Frame.h"
 #include "runtime/abi/Manifest.h"
-#include "runtime/exec/Batch.h"
+#include "runtime/exec/CallInputs.h"
 #include "runtime/weights/Checkpoint.h"
 
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace nnterp {
 
-/// What a run has to offer.
-struct Bindings {
-  const Batch &batch;
-  CheckpointIndex &weights;
-  const std::map<std::string, Tensor> &buffers; ///< of the plan, by name
-  const std::map<std::string, Shape> &outputs;  ///< shapes of the taps, by output key
+/// What a run has to offer, by name. Tensors may be replaced, and may change their shape, between calls.
+struct RunTensors {
+  TensorMap inputs, buffers, outputs, states, kept;
 };
 
-/// A descriptor table and what it points to.
-struct BoundTable {
-  std::vector<abi::Slot> slots;                        ///< in the manifest's order
-  std::vector<std::pair<std::string, Tensor>> outputs; ///< zeroed; the program writes them
-  std::vector<Tensor> held;                            ///< keeps inputs, weights and buffers alive
+/// The descriptor table of a program, whose manifest must outlive it, and what it points to.
+class BoundTable {
+public:
+  /// Finds the weights. Errors: those of CheckpointIndex::load, and NNT1020 for a weight that the checkpoint does not have or has
+  /// in another type or shape.
+  static std::optional<BoundTable> make(const Manifest &manifest, CheckpointIndex &weights, Diagnostics &diags);
+
+  /// Points every other slot to what the run has now. A call on the prompt needs all of them but those of phase gen ("…@gen"),
+  /// a step needs those instead. Allocates nothing once every name was there. Errors: NNT1020 when the call needs something that
+  /// the run does not have or has in another type or shape.
+  bool point(const RunTensors &run, bool step, Diagnostics &diags);
+
+  const std::vector<abi::Slot> &slots() const { return table; }
+
+private:
+  struct Entry {
+    const SlotSpec *spec;
+    bool step;                      ///< of phase gen
+    const Tensor *source = nullptr; ///< in one of the run's maps, whose nodes stay where they are
+  };
+
+  std::vector<Entry> entries; ///< in the manifest's order
+  std::vector<abi::Slot> table;
+  std::vector<Tensor> held; ///< keeps weights alive
 };
 
-/// Errors: those of CheckpointIndex::load, and NNT1020 when the program wants something that the run does not have or
-/// has in another type or shape.
-std::optional<BoundTable> bind(const Manifest &manifest, const Bindings &from, Diagnostics &diags);
+/// Whether a name is one of phase gen.
+bool isStepName(const std::string &name);
 
 } // namespace nnterp

@@ -14,9 +14,9 @@ namespace nnterp {
 
 namespace {
 
-/// What the services of one run work on.
+/// What the services of one call work on.
 struct Execution {
-  Arena arena;
+  Arena &arena;
   RunReport report;
   const RunProgress *progress;
   /// The way out when memory is exhausted: generated code cannot go on without the block it asked for, and has nothing
@@ -93,11 +93,16 @@ bool Program::link(const std::string &path, const std::string &shown, Diagnostic
     return false;
   }
   host = static_cast<const abi::Host **>(dlsym(library, "nnterp_host"));
-  entry = reinterpret_cast<abi::Entry>(dlsym(library, "nnterp_main"));
-  if (host && entry)
+  main = reinterpret_cast<abi::Entry>(dlsym(library, "nnterp_main"));
+  if (info.steps)
+    step = reinterpret_cast<abi::Entry>(dlsym(library, "nnterp_step"));
+  if (host && main && (step || !info.steps))
     return true;
   diags.error("NNT1014", {},
-              shown + " is no program of ours: it has no symbol " + (host ? "nnterp_main" : "nnterp_host"));
+              shown + " is no program of ours: it has no symbol " +
+                  (!host  ? "nnterp_host"
+                   : main ? "nnterp_step"
+                          : "nnterp_main"));
   return false;
 }
 
@@ -109,20 +114,23 @@ Program::~Program() {
 }
 
 std::optional<RunReport> Program::run(const std::vector<abi::Slot> &slots, const RunProgress &onProgress,
-                                      Diagnostics &diags) {
-  Execution execution;
-  execution.progress = &onProgress;
+                                      Diagnostics &diags, bool isStep) {
+  Execution execution{arena, {}, &onProgress, {}};
   const abi::Host services{abi::version, &execution, allocate, release, progress, fail};
   const abi::Frame frame{slots.data()};
+  arena.restartPeak();
+  const uint64_t before = arena.systemAllocations();
   *host = &services;
-  const bool finished = call(entry, &frame, execution);
+  const bool finished = call(isStep ? step : main, &frame, execution);
   *host = nullptr;
-  execution.report.arenaPeak = execution.arena.peakBytes();
+  execution.report.arenaPeak = arena.peakBytes();
+  execution.report.allocations = arena.systemAllocations() - before;
   if (finished)
     return std::move(execution.report);
   diags.error("NNT1017", {},
-              "memory ran out after " + std::to_string(execution.arena.currentBytes() >> 20) +
+              "memory ran out after " + std::to_string(arena.currentBytes() >> 20) +
                   " MiB of intermediate values; a shorter prompt or a smaller batch needs less");
+  arena.clear(); // the call was left in the middle and gave nothing back
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/abi/Diagnostic.h"
 #include "runtime/abi/Frame.h"
 #include "runtime/abi/Manifest.h"
+#include "runtime/exec/Arena.h"
 
 #include <functional>
 #include <memory>
@@ -22,12 +23,13 @@ struct RunFailure {
 struct RunReport {
   std::vector<RunFailure> failures; ///< each once
   uint64_t arenaPeak = 0;           ///< bytes of intermediate values held at once
+  uint64_t allocations = 0;         ///< how often the arena asked the system for memory; 0 once it has grown
 };
 
 using RunProgress = std::function<void(int64_t done, int64_t total)>;
 
-/// The shared object of an artefact. Its two symbols are the whole connection: `nnterp_host`, where the services of the
-/// executor are put, and `nnterp_main`, the entry.
+/// The shared object of an artefact. Its symbols are the whole connection: `nnterp_host`, where the services of the executor are
+/// put, `nnterp_main`, the entry, and `nnterp_step`, the entry for generated tokens of programs that have steps.
 class Program {
 public:
   /// Opens a shared object on disk. Errors: NNT1014 (cannot be opened, or lacks a symbol), NNT1015 (another ABI).
@@ -39,8 +41,10 @@ public:
   Program &operator=(const Program &) = delete;
 
   const Manifest &manifest() const { return info; }
-  /// Runs on a descriptor table in the manifest's order. Nothing when memory ran out. Errors: NNT1017.
-  std::optional<RunReport> run(const std::vector<abi::Slot> &slots, const RunProgress &progress, Diagnostics &diags);
+  /// Runs one call on a descriptor table in the manifest's order: on the prompt, or with `step` on generated tokens. The arena
+  /// lives as long as the program and is used again by every call. Nothing when memory ran out. Errors: NNT1017.
+  std::optional<RunReport> run(const std::vector<abi::Slot> &slots, const RunProgress &progress, Diagnostics &diags,
+                               bool step = false);
 
 private:
   explicit Program(Manifest manifest) : info(std::move(manifest)) {}
@@ -50,7 +54,8 @@ private:
   void *library = nullptr;
   int memory = -1; ///< the file in memory that holds the bytes; open as long as the library, so that its name is unique
   const abi::Host **host = nullptr;
-  abi::Entry entry = nullptr;
+  abi::Entry main = nullptr, step = nullptr;
+  Arena arena;
 };
 
 } // namespace nnterp

@@ -160,17 +160,17 @@ func.func @merge_heads_c1(%x: tensor<?x?x8xf32>) {
 
 // -----
 
-func.func @pad_decay_c1(%s: tensor<?x4x4xf32>, %l: tensor<2xf32>, %ids: tensor<?x?xi64>, %n: tensor<?xi64>) {
+func.func @pad_decay_c1(%s: tensor<?x4x4xf32>, %l: tensor<2xf32>, %n: tensor<?xi64>) {
   // expected-error @below {{expects a state of rank 4, found 'tensor<?x4x4xf32>'}}
-  %y = hybrid.pad_decay %s, %l, %l, %ids, %n in f32 : tensor<?x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x?xi64>, tensor<?xi64>
+  %y = hybrid.pad_decay %s, %l, %l, %n in f32 : tensor<?x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?xi64>
   return
 }
 
 // -----
 
-func.func @pad_decay_c2(%s: tensor<?x2x4x4xf32>, %l: tensor<3xf32>, %ids: tensor<?x?xi64>, %n: tensor<?xi64>) {
+func.func @pad_decay_c2(%s: tensor<?x2x4x4xf32>, %l: tensor<3xf32>, %n: tensor<?xi64>) {
   // expected-error @below {{expects axis 0 of rates and biases to be 2, found 3}}
-  %y = hybrid.pad_decay %s, %l, %l, %ids, %n in f32 : tensor<?x2x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?x?xi64>, tensor<?xi64>
+  %y = hybrid.pad_decay %s, %l, %l, %n in f32 : tensor<?x2x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?xi64>
   return
 }
 
@@ -297,5 +297,29 @@ func.func @experts_c3(%x: tensor<?x?x8xf32>, %i: tensor<?x?x2xi64>, %w: tensor<?
 func.func @last_token_c1(%x: tensor<?x8xf32>, %n: tensor<?xi64>) {
   // expected-error @below {{expects inputs of the ranks in its description}}
   %y = hybrid.last_token %x, %n : tensor<?x8xf32>, tensor<?xi64>
+  return
+}
+
+// -----
+
+func.func @kv_append_c1(%c: tensor<?x2x?xf32>, %k: tensor<?x2x?x8xf32>, %n: tensor<?xi64>) {
+  // expected-error @below {{expects a cache and what is added of rank 4}}
+  %y = hybrid.kv_append %c, %k, %n : tensor<?x2x?xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  return
+}
+
+// -----
+
+func.func @kv_append_c2(%c: tensor<?x2x?x8xf32>, %k: tensor<?x3x?x8xf32>, %n: tensor<?xi64>) {
+  // expected-error @below {{expects axis 1 of what is added to be 2, found 3}}
+  %y = hybrid.kv_append %c, %k, %n : tensor<?x2x?x8xf32>, tensor<?x3x?x8xf32>, tensor<?xi64>
+  return
+}
+
+// -----
+
+func.func @kv_view_c1(%c: tensor<?x2x4x8xf32>, %t: tensor<1xi64>) {
+  // expected-error @below {{expects a cache of dynamic capacity}}
+  %y = hybrid.kv_view %c, %t : tensor<?x2x4x8xf32>, tensor<1xi64>
   return
 }

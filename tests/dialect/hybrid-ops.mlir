@@ -53,7 +53,7 @@ func.func @delta_net(%x: tensor<?x?x16xf32>, %ids: tensor<?x?xi64>, %n: tensor<?
   %b = hybrid.sigmoid %g : tensor<?x?x2xf32>
   %s0 = hybrid.initial_state %n dims [2, 4, 4] as f32 : tensor<?xi64>
   // CHECK: hybrid.pad_decay %{{.*}} in f32
-  %s2 = hybrid.pad_decay %s0, %l, %l, %ids, %n in f32 : tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x?xi64>, tensor<?xi64>
+  %s2 = hybrid.pad_decay %s0, %l, %l, %n in f32 : tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?xi64>
   // CHECK: hybrid.delta_rule {{.*}} states : {{.*}} {
   %y, %s1, %states = hybrid.delta_rule %kn, %kn, %k, %d, %b, %s0, %n states : (tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>,
       tensor<?x?x2xf32>, tensor<?x?x2xf32>, tensor<?x2x4x4xf32>, tensor<?xi64>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4x4xf32>, tensor<?x?x2x4x4xf32>) {
@@ -84,6 +84,31 @@ func.func @attention(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x2x8xbf16>, %c: ten
   // CHECK: hybrid.merge_heads
   %m = hybrid.merge_heads %g : tensor<?x?x4x8xbf16>
   return %m : tensor<?x?x32xbf16>
+}
+
+// CHECK-LABEL: func @memory
+func.func @memory(%q: tensor<?x4x?x8xf32>, %k: tensor<?x2x?x8xf32>, %n: tensor<?xi64>, %past: tensor<?xi64>, %t: tensor<1xi64>) -> tensor<?x?x4x8xf32> {
+  // CHECK: hybrid.memory "keys" : tensor<?x2x?x8xf32>
+  %c = hybrid.memory "keys" : tensor<?x2x?x8xf32>
+  // CHECK: hybrid.kv_append %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  %f = hybrid.kv_append %c, %k, %n : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  // CHECK: hybrid.kv_append %{{.*}}, %{{.*}}, %{{.*}} past %{{.*}} : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>, tensor<?xi64>
+  %a = hybrid.kv_append %c, %k, %n past %past : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>, tensor<?xi64>
+  // CHECK: hybrid.kv_view
+  %v = hybrid.kv_view %a, %t : tensor<?x2x?x8xf32>, tensor<1xi64>
+  // CHECK: hybrid.kv_store
+  %s = hybrid.kv_store %a, %v : tensor<?x2x?x8xf32>
+  // CHECK: hybrid.remember %{{.*}} as "keys" : tensor<?x2x?x8xf32>
+  hybrid.remember %s as "keys" : tensor<?x2x?x8xf32>
+  // CHECK: hybrid.remember %{{.*}} as "saved" saved
+  hybrid.remember %f as "saved" saved : tensor<?x2x?x8xf32>
+  // CHECK: hybrid.attention_scores %{{.*}}, %{{.*}} past %{{.*}} scale {{.*}} : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  %w = hybrid.attention_scores %q, %v past %past scale 0.5 : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  // CHECK: hybrid.softmax %{{.*}} causal past %{{.*}} as f32
+  %p = hybrid.softmax %w causal past %past as f32 : tensor<?x4x?x?xf32>, tensor<?xi64>
+  // CHECK: hybrid.attention_mix %{{.*}}, %{{.*}} past %{{.*}}
+  %y = hybrid.attention_mix %p, %v past %past : tensor<?x4x?x?xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  return %y : tensor<?x?x4x8xf32>
 }
 
 // CHECK-LABEL: func @mixture

@@ -12,7 +12,7 @@ namespace {
 /// Compiles an empty plan, after `change` has spoiled the request or the resolved plan; the errors as text.
 template <class Change> std::string errors(Change change) {
   Diagnostics diags;
-  std::optional<PreparedPlan> prepared = preparePlan(checkpointPath("tiny-text"), PlanSource(), diags);
+  std::optional<PreparedPlan> prepared = preparePlan(checkpointPath("tiny-text"), PlanSource(), {}, diags);
   REQUIRE(prepared);
   CompileFunction compile = loadCompiler(diags);
   REQUIRE(compile);

@@ -35,9 +35,14 @@ std::vector<GoldenCase> goldenCases() {
     c.directory = entry.path();
     c.checkpoint = json->find("checkpoint")->string;
     c.dtype = json->find("dtype")->string;
-    c.generate = json->find("generate")->integer;
+    c.generation.tokens = json->find("generate")->integer;
+    c.generation.greedy = true;
+    c.generation.eos.emplace();
+    for (const Json &id : json->find("eos")->array)
+      c.generation.eos->push_back(id.integer);
+    c.generation.pad = json->find("pad")->integer;
     for (const Json::Member &input : json->find("inputs")->object) {
-      c.inputs.push_back(input.key);
+      c.inputs.emplace_back(input.key, input.value.string);
       std::optional<Safetensors> file = Safetensors::open(c.directory + "/" + input.value.string, diags);
       c.images |= file && file->find("pixel_values");
     }
@@ -51,7 +56,9 @@ std::optional<RunResult> runCase(const GoldenCase &golden, Diagnostics &diags) {
   RunOptions options;
   options.checkpoint = checkpointPath(golden.checkpoint);
   options.plan.path = golden.directory + "/plan.json";
-  options.inputs = {{InputKind::file, golden.directory + "/main.safetensors"}};
+  for (const auto &[name, file] : golden.inputs)
+    options.inputs.push_back({InputKind::file, name + "=" + golden.directory + "/" + file});
+  options.generation = golden.generation;
   options.dtype = fromTorchName(golden.dtype);
   options.cacheDir = testCache();
   return runModel(options, diags);

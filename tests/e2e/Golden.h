@@ -5,6 +5,7 @@
 #include "tools/nnterp/RunModel.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nnterp::test {
@@ -12,8 +13,8 @@ namespace nnterp::test {
 /// A folder of tests/data/cases.
 struct GoldenCase {
   std::string name, directory, checkpoint, dtype;
-  int64_t generate = 0;
-  std::vector<std::string> inputs; ///< input names
+  GenerationOptions generation;                            ///< greedy; tokens, end tokens and pad as the case has them
+  std::vector<std::pair<std::string, std::string>> inputs; ///< names, and files in the folder
   bool images = false;
 };
 

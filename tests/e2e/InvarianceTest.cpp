@@ -1,10 +1,14 @@
-// What must not change a bit: taps, neighbours in the batch, padding, running again.
+// What must not change a bit: taps and their order, neighbours in the batch, padding, running again, and under edits
+// how a sequence is cut. Without edits the same is tested on every checkpoint by IdentitiesTest, and with edits at
+// single places by CutsTest.
 #include "tests/e2e/Runs.h"
 
 #include "tools/nnterp/OutputFile.h"
+#include "tools/nnterp/verify/CompareRuns.h"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -89,15 +93,23 @@ std::string contents(const std::string &path) {
 
 } // namespace
 
-TEST_CASE("a plan of taps alone leaves the logits bitwise unchanged", "[invariance]") {
+TEST_CASE("a plan of taps alone leaves the logits bitwise unchanged, in whatever order", "[invariance]") {
   onModels({"tiny-text", "tiny-heads", "toy"}, [](Setup setup) {
     setup.plan = tapPlan({"logits"});
     const Tensor logits = outputs(setup).at("logits");
-    setup.plan = tapPlan(everyName(setup.checkpoint));
+    std::vector<std::string> names = everyName(setup.checkpoint);
+    setup.plan = tapPlan(names);
+    const Outputs all = outputs(setup);
+    CHECK(sameBits(logits, all.at("logits")));
+    if (setup.checkpoint != "tiny-text")
+      return;
+    setup.plan = tapPlan({"logits", "layers[*].linear_attn.states"});
     CHECK(sameBits(logits, outputs(setup).at("logits")));
-    if (setup.checkpoint == "tiny-text") {
-      setup.plan = tapPlan({"logits", "layers[*].linear_attn.states"});
-      CHECK(sameBits(logits, outputs(setup).at("logits")));
+    std::reverse(names.begin(), names.end());
+    setup.plan = tapPlan(names);
+    for (const auto &[key, tensor] : outputs(setup)) {
+      INFO(key);
+      CHECK(sameBits(tensor, all.at(key)));
     }
   });
 }
@@ -128,6 +140,133 @@ TEST_CASE("the same run twice writes the same bytes", "[invariance]") {
       const std::string first = contents(folder.path("first.safetensors"));
       CHECK(first.size() > 10000);
       CHECK((first == contents(folder.path("second.safetensors"))));
+    }
+  });
+}
+
+namespace {
+
+using verify::RunView;
+
+/// Edits of keys, scores, states, gates and experts at every token: what they mean cannot depend on how a sequence is
+/// cut.
+const char *const everywhere = R"(
+  {"at": "layers[0].linear_attn.betas", "select": {"heads": [0]}, "do": {"zero": {}}},
+  {"at": "layers[0].linear_attn.decays", "do": {"add": -0.125}},
+  {"at": "layers[2].linear_attn.states", "select": {"heads": [1]}, "do": {"scale": 0.75}},
+  {"at": "layers[2].linear_attn.attention_keys", "select": {"heads": [2]}, "do": {"scale": -1}},
+  {"at": "layers[3].self_attn.attention_keys", "select": {"heads": [0]}, "do": {"scale": 0.5}},
+  {"at": "layers[3].self_attn.attention_scores", "select": {"heads": [2]}, "do": {"scale": 1.5}},
+  {"at": "layers[0].mlp.expert_weights", "do": {"drop": {"experts": [2]}}},
+  {"at": "layers[1].mlp.expert_weights", "do": {"drop_renorm": {"experts": [1, 3]}}},
+  {"at": "layers[2].mlp.router_logits", "do": {"reroute": {"experts": [5]}}},
+  {"at": "layers[3].mlp.router_logits", "do": {"force": {"experts": [7]}}},
+  {"at": "layers[3].mlp.expert_outputs", "select": {"slots": 0}, "do": {"scale": 2}})";
+
+/// Edits at the first token, which is the same one wherever the prompt ends.
+const char *const atFirst = R"(,
+  {"at": "layers[1].linear_attn.states", "select": {"seq": "prompt[0]"}, "do": {"scale": 0.5}},
+  {"at": "layers[3].self_attn.attention_values", "select": {"seq": "prompt[0]"}, "do": {"add": 0.25}},
+  {"at": "layers[3].self_attn.attention_scores", "select": {"heads": [1], "key": "prompt[0]"}, "do": {"mask": {}}})";
+
+std::string planOf(const std::string &checkpoint, const std::string &edits) {
+  std::string names;
+  for (const std::string &name : everyName(checkpoint))
+    names += (names.empty() ? "\"" : ", \"") + name + "\"";
+  return R"({"nnterp_plan": 1, "edits": [)" + edits + R"(], "taps": [)" + names + "]}";
+}
+
+void checkSame(const verify::Findings &findings) {
+  INFO(findings.first);
+  CHECK(findings.different == 0);
+  CHECK(findings.compared > 1000);
+}
+
+/// Rows with the first `count` tokens that they generated behind them.
+Rows extended(const Rows &rows, const RunResult &result, int64_t count) {
+  Rows longer = rows;
+  for (const GeneratedRow &row : result.generated)
+    longer[size_t(row.row)].insert(longer[size_t(row.row)].end(), row.tokens.begin(), row.tokens.begin() + count);
+  return longer;
+}
+
+template <class Check> void onTwoModels(Check check) {
+  for (const auto &[checkpoint, dtype] : {std::pair{"tiny-text", DType::f32}, std::pair{"tiny-heads", DType::bf16}})
+    DYNAMIC_SECTION(checkpoint << " in " << name(dtype)) {
+      Setup setup;
+      setup.checkpoint = checkpoint;
+      setup.dtype = dtype;
+      setup.plan = planOf(checkpoint, std::string(everywhere) + atFirst);
+      check(std::move(setup));
+    }
+}
+
+} // namespace
+
+TEST_CASE("under edits too, a prompt of n and m steps equals a prompt of n + m at every name", "[invariance]") {
+  onTwoModels([](Setup setup) {
+    constexpr int64_t steps = 3;
+    std::vector<std::vector<int64_t>> batches{{1}, {2}, {3}, {4}, {63}, {64}, {65}, {70}, {5, 70, 1, 64}};
+    if (setup.checkpoint == "tiny-heads")
+      batches = {{3}, {65}, {1, 6}};
+    for (const std::vector<int64_t> &lengths : batches) {
+      INFO(lengths.size() << " rows, the first of " << lengths[0] << " tokens");
+      setup.rows = someRows(lengths, 320);
+      setup.generation = greedily(steps + 1);
+      const RunResult cut = run(setup);
+      Setup longer = setup;
+      longer.rows = extended(setup.rows, cut, steps);
+      longer.generation = greedily(0);
+      const RunResult whole = run(longer);
+      verify::Findings findings;
+      verify::sameRows(RunView(whole), RunView(cut), findings);
+      checkSame(findings);
+    }
+  });
+}
+
+TEST_CASE("under edits too, a prompt in two or three pieces equals the prompt in one", "[invariance]") {
+  onTwoModels([](Setup setup) {
+    setup.rows = someRows({70, 3, 36}, 320); // pieces of 35 and 24 hold nothing but pads of the second row
+    setup.generation = greedily(3);
+    const RunResult whole = run(setup);
+    for (int64_t chunk : {35, 64, 24}) {
+      setup.chunk = chunk;
+      const RunResult pieces = run(setup);
+      CHECK(pieces.outputs.size() == whole.outputs.size());
+      for (size_t i = 0; i < whole.outputs.size(); ++i) {
+        INFO("pieces of " << chunk << ": " << whole.outputs[i].first);
+        CHECK((pieces.outputs[i].first == whole.outputs[i].first &&
+               sameBits(pieces.outputs[i].second, whole.outputs[i].second)));
+      }
+    }
+  });
+}
+
+TEST_CASE("under edits too, a prompt behind a saved state equals one prompt at every name", "[invariance]") {
+  onTwoModels([](Setup setup) {
+    setup.plan = planOf(setup.checkpoint, everywhere); // the first token of a loaded run's prompt is another one
+    const Rows rows = someRows({9, 4, 7}, 320);
+    const std::vector<int64_t> saved{2, 3, 6};
+    setup.rows = rows;
+    setup.generation = greedily(4);
+    const RunResult whole = run(setup);
+    TemporaryFolder folder;
+    Setup first = setup, second = setup;
+    for (size_t b = 0; b < rows.size(); ++b) {
+      first.rows[b].resize(size_t(saved[b]));
+      second.rows[b].erase(second.rows[b].begin(), second.rows[b].begin() + saved[b]);
+    }
+    first.generation = greedily(0);
+    first.saveState = second.loadState = folder.path("state");
+    run(first);
+    for (int64_t chunk : {0, 2}) {
+      second.chunk = chunk;
+      const RunResult rest = run(second);
+      verify::Findings findings;
+      verify::sameRows(RunView(rest, saved), RunView(whole), findings);
+      verify::sameTokens(RunView(rest, saved), RunView(whole), 0, findings);
+      checkSame(findings);
     }
   });
 }

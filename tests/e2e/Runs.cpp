@@ -64,8 +64,18 @@ std::optional<RunResult> tryRun(const Setup &setup, Diagnostics &diags) {
   options.plan.json = parseJson(setup.plan, "plan.json", diags);
   if (!options.plan.json)
     return std::nullopt;
-  writeInput(folder.path("input.safetensors"), setup.rows, setup.extraPads);
-  options.inputs = {{InputKind::file, folder.path("input.safetensors")}};
+  std::map<std::string, Rows> inputs = setup.inputs;
+  if (inputs.empty() && !setup.rows.empty())
+    inputs["main"] = setup.rows;
+  for (const auto &[name, rows] : inputs) {
+    const std::string file = folder.path(name + ".safetensors");
+    writeInput(file, rows, setup.extraPads);
+    options.inputs.push_back({InputKind::file, name + "=" + file});
+  }
+  options.generation = setup.generation;
+  options.chunk = setup.chunk;
+  options.saveState = setup.saveState;
+  options.loadState = setup.loadState;
   return runModel(options, diags);
 }
 
@@ -140,6 +150,29 @@ Tensor rowAlone(const Tensor &tensor, Layout layout, int64_t b, int64_t length) 
     std::memcpy(part.as<char>() + size_t(flat) * size, tensor.as<char>() + size_t(source) * size, size);
   }
   return part;
+}
+
+Tensor part(const Tensor &tensor, size_t axis, int64_t begin, int64_t count) {
+  REQUIRE(axis < tensor.shape.size());
+  REQUIRE((begin >= 0 && begin + count <= tensor.shape[axis]));
+  Shape shape = tensor.shape;
+  shape[axis] = count;
+  Tensor result = Tensor::make(tensor.dtype, shape);
+  size_t outer = 1, inner = byteSize(tensor.dtype);
+  for (size_t i = 0; i < axis; ++i)
+    outer *= size_t(shape[i]);
+  for (size_t i = axis + 1; i < shape.size(); ++i)
+    inner *= size_t(shape[i]);
+  for (size_t o = 0; o < outer; ++o)
+    std::memcpy(result.as<char>() + o * size_t(count) * inner,
+                tensor.as<char>() + (o * size_t(tensor.shape[axis]) + size_t(begin)) * inner, size_t(count) * inner);
+  return result;
+}
+
+std::optional<size_t> axisOf(Layout layout, std::string_view name) {
+  const std::vector<std::string> &names = axes(layout);
+  auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? std::nullopt : std::optional(size_t(found - names.begin()));
 }
 
 Command nnterpTool(const std::vector<std::string> &arguments) {

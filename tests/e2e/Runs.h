@@ -26,12 +26,26 @@ private:
   std::string folder;
 };
 
+/// Greedy, and no token ends a row.
+inline GenerationOptions greedily(int64_t tokens) {
+  GenerationOptions options;
+  options.tokens = tokens;
+  options.greedy = true;
+  options.eos.emplace();
+  options.pad = 0;
+  return options;
+}
+
 /// What a test runs. Rows stand right-aligned in a batch with `extraPads` pads before the longest.
 struct Setup {
   std::string checkpoint = "tiny-text";
   DType dtype = DType::f32;
   std::string plan; ///< JSON text; errors name it plan.json
-  Rows rows = {{5, 17, 3, 200, 41}};
+  Rows rows = {{5, 17, 3, 200, 41}}; ///< of the input `main`; empty: none is given
+  std::map<std::string, Rows> inputs; ///< of a plan with worlds, instead of `rows`
+  GenerationOptions generation = greedily(0);
+  int64_t chunk = 0;
+  std::string saveState, loadState;
   int64_t extraPads = 0;
   std::string cache; ///< "" = testCache()
   Progress progress;
@@ -55,6 +69,11 @@ Rows someRows(const std::vector<int64_t> &lengths, int64_t vocab);
 bool sameBits(const Tensor &a, const Tensor &b);
 /// Row `b` of an output of `layout` as it would be alone: its last `length` entries of each token axis.
 Tensor rowAlone(const Tensor &tensor, Layout layout, int64_t b, int64_t length);
+
+/// Entries [begin, begin + count) of one axis.
+Tensor part(const Tensor &tensor, size_t axis, int64_t begin, int64_t count);
+/// The index of an axis of a layout; nothing when it has none of that name.
+std::optional<size_t> axisOf(Layout layout, std::string_view name);
 
 /// How a command ended and what it printed.
 struct Command {

@@ -2,6 +2,7 @@
 #include "tests/e2e/Runs.h"
 
 #include "runtime/text/Tokenizer.h"
+#include "tools/nnterp/GeneratedText.h"
 
 #include <catch2/catch.hpp>
 
@@ -27,8 +28,9 @@ TEST_CASE("the toy model's ids and next-token probabilities follow from the text
     REQUIRE(result);
 
     std::vector<int64_t> ids, expected;
-    for (int64_t i = 0; i < elementCount(result->batch.ids.shape); ++i)
-      ids.push_back(int64_t(result->batch.ids.at(i)));
+    const Tensor &fed = result->batchOf("main").ids;
+    for (int64_t i = 0; i < elementCount(fed.shape); ++i)
+      ids.push_back(int64_t(fed.at(i)));
     for (const Json &id : entry.find("ids")->array)
       expected.push_back(id.integer);
     CHECK(ids == expected);
@@ -42,6 +44,39 @@ TEST_CASE("the toy model's ids and next-token probabilities follow from the text
       REQUIRE(id.size() == 1);
       CHECK(std::abs(probabilities.at(id[0]) - next.array[1].number) <= 1e-4);
     }
+  }
+}
+
+TEST_CASE("the toy model goes on token for token, in one batch and row by row", "[toy]") {
+  Diagnostics diags;
+  std::optional<Json> cases = readJsonFile(std::string(NNTERP_TEST_DATA) + "/text/toy.json", diags);
+  std::optional<Tokenizer> tokenizer = Tokenizer::load(checkpointPath("toy"), diags);
+  REQUIRE((cases && tokenizer));
+  RunOptions options;
+  options.checkpoint = checkpointPath("toy");
+  options.plan.flags.taps = {"tokens"};
+  options.dtype = DType::f32;
+  options.cacheDir = testCache();
+  options.generation = greedily(int64_t(cases->array[0].find("tokens")->array.size()));
+  for (const Json &entry : cases->array)
+    options.inputs.push_back({InputKind::prompt, entry.find("prompt")->string});
+  std::optional<RunResult> batch = runModel(options, diags);
+  INFO(text(diags));
+  REQUIRE(batch);
+  const std::vector<InputArgument> prompts = options.inputs;
+  for (size_t b = 0; b < prompts.size(); ++b) {
+    const Json &entry = cases->array[b];
+    INFO(entry.find("prompt")->string);
+    std::vector<int64_t> expected;
+    for (const Json &id : entry.find("tokens")->array)
+      expected.push_back(id.integer);
+    CHECK(batch->generated.at(b).tokens == expected);
+    CHECK(textOf(batch->generated[b], &*tokenizer) == entry.find("text")->string);
+    options.inputs = {prompts[b]};
+    std::optional<RunResult> alone = runModel(options, diags);
+    REQUIRE(alone);
+    CHECK(alone->generated.at(0).tokens == expected);
+    CHECK(alone->costs.stepAllocations == 0);
   }
 }
 

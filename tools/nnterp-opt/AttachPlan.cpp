@@ -56,8 +56,10 @@ struct AttachPlanPass : PassWrapper<AttachPlanPass, OperationPass<ModuleOp>> {
     std::optional<Plan> read = readPlan(*file, directory.empty() ? "." : directory.str(), diags);
     if (!read)
       return;
+    RunShape shape;
+    shape.next = shape.steps = shape.memory = getOperation().lookupSymbol("step") != nullptr;
     std::optional<ResolvedPlan> resolved =
-        resolvePlan(std::make_shared<Plan>(std::move(*read)), qwen35MoePoints(*model), *model, diags);
+        resolvePlan(std::make_shared<Plan>(std::move(*read)), qwen35MoePoints(*model), *model, shape, diags);
     if (resolved)
       addPlan(getOperation(), *resolved);
   }

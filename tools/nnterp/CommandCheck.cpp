@@ -31,7 +31,8 @@ int checkCommand(const PlanArguments &arguments) {
     return printPlan(arguments);
   Diagnostics diags;
   refuseLater(arguments, diags);
-  std::optional<PreparedPlan> prepared = preparePlan(arguments.checkpoint, planSource(arguments), diags);
+  std::optional<PreparedPlan> prepared =
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags);
   if (prepared)
     checkGraph(*prepared, arguments, diags);
   const int status = report(diags, arguments.quiet);

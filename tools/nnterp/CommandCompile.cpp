@@ -78,7 +78,8 @@ int compileCommand(const CompileArguments &arguments) {
   const Stage stage = stageByName(arguments.emit).value_or(Stage::object); // the command line takes no other names
   const bool needsWeights = stage == Stage::object || haveWeights(arguments.checkpoint);
 
-  std::optional<PreparedPlan> prepared = preparePlan(arguments.checkpoint, planSource(arguments), diags);
+  std::optional<PreparedPlan> prepared =
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags);
   if (!prepared)
     return report(diags);
   std::optional<OpenWeights> weights;

@@ -13,9 +13,8 @@ namespace {
 
 /// Options of later versions: known, and refused by code when given.
 struct LaterOptions {
-  std::vector<std::string> chats, chatPrompts, images;
-  std::string saveState, loadState, target = "cpu";
-  int64_t generate = 0;
+  std::vector<std::string> images;
+  std::string target = "cpu";
 
   std::vector<LaterFlag> given() const {
     std::vector<LaterFlag> list;
@@ -23,14 +22,9 @@ struct LaterOptions {
       if (isGiven)
         list.push_back({code, flag, feature});
     };
-    add(!chats.empty(), "NNT0906", "--chat", "a chat as input");
-    add(!chatPrompts.empty(), "NNT0906", "--chat-prompt", "a chat as input");
-    add(generate > 0, "NNT0907", "--generate", "generating tokens");
     add(!images.empty(), "NNT0908", "--image", "a picture as input");
     add(target == "cuda", "NNT0909", "--target", "the target \"cuda\"");
     add(target == "emulator", "NNT0909", "--target", "the target \"emulator\"");
-    add(!saveState.empty(), "NNT0910", "--save-state", "saving a state");
-    add(!loadState.empty(), "NNT0910", "--load-state", "loading a state");
     return list;
   }
 };
@@ -48,22 +42,28 @@ private:
   void dtype(CLI::App *command, std::string &value);
   void planOptions(CLI::App *command, PlanArguments &arguments);
   void runOptions();
+  void inputOptions();
+  void generationOptions();
+  void stateOptions();
+  void verifyOptions();
   int usageError(const CLI::ParseError &error);
   int dispatch();
 
   CLI::App app{
       "Looks into and edits Qwen3.5-MoE models: compiles a plan of taps and edits into the model, and runs it.",
       "nnterp"};
-  CLI::App *info, *points, *import, *check, *compile, *run, *tokenize, *detokenize, *errors;
+  CLI::App *info, *points, *import, *check, *compile, *run, *verify, *tokenize, *detokenize, *errors;
 
   RunArguments runArguments;
   CompileArguments compileArguments;
   PlanArguments checkArguments;
   PointsArguments pointsArguments;
+  VerifyArguments verifyArguments;
   LaterOptions later;
-  std::vector<std::string> prompts, ids, files;
+  std::vector<std::string> prompts, ids, files, chats, chatPrompts, verifyPrompts, verifyIds;
   std::string textCheckpoint, importCheckpoint, infoCheckpoint, importDType = "auto", importOut, code;
-  bool infoJson = false, tokenizeJson = false, skipSpecial = false;
+  bool infoJson = false, tokenizeJson = false, skipSpecial = false, thinking = false, noThinking = false,
+       noGenerationPrompt = false;
 };
 
 CLI::App *CommandLine::command(const char *name, const char *what, const char *examples) {
@@ -107,31 +107,100 @@ void CommandLine::planOptions(CLI::App *command, PlanArguments &arguments) {
       ->type_name("")
       ->check(CLI::IsMember({"json", "ir"}));
   command->add_flag("--quiet", arguments.quiet, "No progress, no remarks, no table");
-  command->add_option("--generate", later.generate, "Tokens to generate (not in this version)")
+  command->add_option("--generate", arguments.generate, "Tokens to generate behind each row of the prompt (default: 0)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t(0), maxPosition));
   command->add_option("--target", later.target, "cpu; cuda and emulator are not in this version")
       ->check(CLI::IsMember({"cpu", "cuda", "emulator"}));
 }
 
-void CommandLine::runOptions() {
-  planOptions(run, runArguments);
+void CommandLine::inputOptions() {
+  run->option_defaults()->group("Inputs");
   repeated(run, "--prompt", "TEXT", prompts, "[INPUT:=]TEXT; repeatable: a batch");
   repeated(run, "--ids", "IDS", ids, "[INPUT:=]1,2,3: token ids; repeatable: a batch");
   repeated(run, "--input", "FILE", files,
            "[INPUT=]FILE: safetensors with input_ids and, optionally, attention_mask, position_ids");
+  repeated(run, "--chat", "FILE", chats, "[INPUT:=]FILE: a conversation as JSON, through the checkpoint's template");
+  repeated(run, "--chat-prompt", "TEXT", chatPrompts, "[INPUT:=]TEXT: a conversation of one message");
+  CLI::Option *think = run->add_flag("--enable-thinking", thinking, "Chats: the model thinks before it answers");
+  run->add_flag("--no-thinking", noThinking, "Chats: the model answers at once")->excludes(think);
+  run->add_flag("--no-generation-prompt", noGenerationPrompt, "Chats: do not open the model's turn at the end");
+  repeated(run, "--image", "FILE", later.images, "Picture as input (not in this version)");
+}
+
+/// Sampling is what the checkpoint's generation_config.json says, unless these say otherwise.
+void CommandLine::generationOptions() {
+  run->option_defaults()->group("Generation");
+  GenerationOptions &options = runArguments.generation;
+  CLI::Option *greedy = run->add_flag("--greedy", options.greedy, "Always the likeliest token");
+  run->add_option("--temperature", options.temperature, "Sample, with logits divided by this")
+      ->type_name("T")
+      ->excludes(greedy);
+  run->add_option("--top-k", options.topK, "Sample, from the K likeliest tokens (0: from all)")
+      ->type_name("K")
+      ->excludes(greedy);
+  run->add_option("--top-p", options.topP, "Sample, from the likeliest tokens that together have probability P")
+      ->type_name("P")
+      ->excludes(greedy);
+  run->add_option("--seed", options.seed, "Of sampling (default: 0); the same seed gives the same tokens, in any batch")
+      ->type_name("N");
+  CLI::Option *eos =
+      run->add_option("--eos", runArguments.eos, "Ids that end a row, instead of the checkpoint's")->type_name("ID,ID");
+  run->add_flag("--no-eos", runArguments.noEos, "No token ends a row")->excludes(eos);
+}
+
+void CommandLine::stateOptions() {
+  run->option_defaults()->group("Memory");
+  run->add_option("--chunk", runArguments.chunk, "Read the prompt in pieces of at most N tokens: takes less memory")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t(1), maxPosition));
+  run->add_option("--save-state", runArguments.saveState, "Safetensors file for the memory of the sequence at the end")
+      ->type_name("FILE");
+  run->add_option("--load-state", runArguments.loadState,
+                  "Continue from such a file: with a prompt, or with the last generated token alone")
+      ->type_name("FILE");
+  run->add_option("--max-memory", runArguments.maxMemory,
+                  "Refuse a run that is expected to need more, such as 12G; mapped weights do not count")
+      ->type_name("SIZE");
+}
+
+void CommandLine::runOptions() {
+  planOptions(run, runArguments);
+  inputOptions();
+  generationOptions();
+  stateOptions();
+  run->option_defaults()->group("Results");
   run->add_option("--out", runArguments.out,
                   "Safetensors file for the tapped values; index.json beside it says what is in it")
       ->type_name("FILE");
   run->add_flag("--json", runArguments.json, "The result as JSON on standard output");
   run->add_flag("--no-cache", runArguments.noCache, "Compile anew, and keep nothing");
-  repeated(run, "--chat", "FILE", later.chats, "Conversation as input (not in this version)");
-  repeated(run, "--chat-prompt", "TEXT", later.chatPrompts, "One message as input (not in this version)");
-  repeated(run, "--image", "FILE", later.images, "Picture as input (not in this version)");
-  run->add_option("--save-state", later.saveState, "Write the memory of the sequence (not in this version)")
-      ->type_name("FILE");
-  run->add_option("--load-state", later.loadState, "Continue from a saved memory (not in this version)")
-      ->type_name("FILE");
+}
+
+void CommandLine::verifyOptions() {
+  CLI::Option *folder = checkpoint(verify, verifyArguments.checkpoint)->required(false);
+  repeated(verify, "--prompt", "TEXT", verifyPrompts, "Text to look at; repeatable: a batch");
+  repeated(verify, "--ids", "IDS", verifyIds, "1,2,3: token ids to look at; repeatable: a batch");
+  dtype(verify, verifyArguments.dtype);
+  repeated(verify, "--only", "NAME", verifyArguments.only, "Check only this; repeatable");
+  verify->add_flag("--all-blocks", verifyArguments.allBlocks, "Look at every block: takes more memory");
+  verify->add_option("--generate", verifyArguments.generate, "Tokens to generate behind each row (default: 3)")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t(3), maxPosition));
+  verify
+      ->add_option("--chunk", verifyArguments.chunk,
+                   "Columns per piece where the prompt is read in pieces (default: 2)")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t(1), maxPosition));
+  CLI::Option *list =
+      verify->add_flag("--list", verifyArguments.list, "Show the checks and what they promise, and stop");
+  verify->add_flag("--json", verifyArguments.json, "The result as JSON on standard output");
+  verify->add_flag("--quiet", verifyArguments.quiet, "No progress, no table");
+  verify->add_flag("--no-cache", verifyArguments.noCache, "Compile anew, and keep nothing");
+  verify->callback([=] {
+    if (folder->count() == 0 && list->count() == 0)
+      throw CLI::RequiredError("CKPT");
+  });
 }
 
 CommandLine::CommandLine() {
@@ -166,8 +235,12 @@ CommandLine::CommandLine() {
   compile->add_option("--out", compileArguments.out, "File for a stage's text, folder for the program")
       ->type_name("PATH");
 
-  run = command("run", "Runs a plan on a prompt and shows the tapped values", help::run);
+  run = command("run", "Runs a plan on a prompt, generates tokens, shows the tapped values", help::run);
   runOptions();
+
+  verify = command("verify", "Checks what the family promises, and that padding, batches and caches change nothing",
+                   help::verify);
+  verifyOptions();
 
   tokenize = command("tokenize", "Text on standard input to token ids", help::tokenize);
   checkpoint(tokenize, textCheckpoint);
@@ -217,6 +290,11 @@ int CommandLine::dispatch() {
   inputs(InputKind::prompt, prompts);
   inputs(InputKind::ids, ids);
   inputs(InputKind::file, files);
+  inputs(InputKind::chat, chats);
+  inputs(InputKind::chatPrompt, chatPrompts);
+  if (thinking || noThinking)
+    runArguments.chat.enableThinking = thinking;
+  runArguments.chat.generationPrompt = !noGenerationPrompt;
 
   if (info->parsed())
     return infoCommand(infoCheckpoint, infoJson);
@@ -230,6 +308,13 @@ int CommandLine::dispatch() {
     return compileCommand(compileArguments);
   if (run->parsed())
     return runCommand(runArguments);
+  if (verify->parsed()) {
+    for (const std::string &text : verifyPrompts)
+      verifyArguments.inputs.push_back({InputKind::prompt, text});
+    for (const std::string &text : verifyIds)
+      verifyArguments.inputs.push_back({InputKind::ids, text});
+    return verifyCommand(verifyArguments);
+  }
   if (tokenize->parsed())
     return tokenizeCommand(textCheckpoint, tokenizeJson);
   if (detokenize->parsed())

@@ -44,7 +44,8 @@ int printPlan(const PlanArguments &arguments) {
     const int status = report(diags, arguments.quiet);
     return plan && status == exitSuccess ? print(plan->json.dump(1) + "\n") : exitDiagnosed;
   }
-  std::optional<PreparedPlan> prepared = preparePlan(arguments.checkpoint, planSource(arguments), diags);
+  std::optional<PreparedPlan> prepared =
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags);
   std::optional<CompileResult> result;
   if (prepared)
     result = compileTo(Stage::import, prepared->config, &prepared->resolved,

@@ -1,22 +1,31 @@
 // nnterp run
 #include "tools/nnterp/CommandPlan.h"
+#include "tools/nnterp/GeneratedText.h"
+#include "tools/nnterp/Ids.h"
 #include "tools/nnterp/OutputFile.h"
 #include "tools/nnterp/TapTable.h"
 #include "tools/nnterp/Terminal.h"
 #include "tools/nnterp/report/Units.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace nnterp {
 
-/// "12 ms (program cached) · 48 MiB peak memory"
+/// "12 ms: program 3 ms (cached), weights 1 ms, run 8 ms; 400 tokens/s; peak memory 48 MiB"
 static void printCost(const RunResult &result) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  std::fprintf(stderr, "%.0f ms: program %.0f ms (%s), weights %.0f ms, run %.0f ms; peak memory %s\n",
+  const double rate = tokensPerSecond(result);
+  char speed[64] = "";
+  if (rate > 0)
+    std::snprintf(speed, sizeof speed, " (prompt %.0f ms); %.*f tokens/s", result.times.prompt, rate < 10 ? 1 : 0,
+                  rate);
+  std::fprintf(stderr, "%.0f ms: program %.0f ms (%s), weights %.0f ms, run %.0f ms%s; peak memory %s\n",
                result.times.total, result.times.program, result.compiled ? "compiled" : "cached", result.times.weights,
-               result.times.run, bytesText(double(usage.ru_maxrss) * 1024).c_str());
+               result.times.run, speed, bytesText(double(usage.ru_maxrss) * 1024).c_str());
 }
 
 /// The checkpoint's tokenizer, if it has one that can be read: without, ids are shown alone.
@@ -25,40 +34,108 @@ static std::optional<Tokenizer> optionalTokenizer(const std::string &checkpoint)
   return Tokenizer::load(checkpointFolder(checkpoint), unreported);
 }
 
+/// What the command line says, checked as far as it can be without a checkpoint.
+static std::optional<RunOptions> optionsOf(const RunArguments &arguments, Diagnostics &diags) {
+  RunOptions options;
+  options.checkpoint = arguments.checkpoint;
+  options.plan = planSource(arguments);
+  options.inputs = arguments.inputs;
+  options.dtype = requestedDType(arguments.dtype);
+  options.chat = arguments.chat;
+  options.generation = arguments.generation;
+  options.generation.tokens = arguments.generate;
+  options.chunk = arguments.chunk;
+  options.saveState = arguments.saveState;
+  options.loadState = arguments.loadState;
+  options.useCache = !arguments.noCache;
+  if (arguments.noEos)
+    options.generation.eos.emplace();
+  else if (!arguments.eos.empty())
+    options.generation.eos = parseIds(arguments.eos, {"--eos", 0, 0}, diags);
+  if (!arguments.maxMemory.empty()) {
+    options.maxMemory = parseSize(arguments.maxMemory);
+    if (!options.maxMemory)
+      diags.error("NNT1305", {"--max-memory", 0, 0},
+                  "expected a size, such as 12G, 512M or a number of bytes; found \"" + arguments.maxMemory + "\"");
+  }
+  if (!arguments.out.empty())
+    checkOutputPath(arguments.out, diags);
+  if (!arguments.saveState.empty())
+    checkOutputPath(arguments.saveState, diags);
+  auto whole = [](const std::string &path) { return std::filesystem::absolute(path).lexically_normal(); };
+  if (!arguments.out.empty() && !arguments.saveState.empty() && whole(arguments.out) == whole(arguments.saveState))
+    diags.error("NNT0102", {"--save-state", 0, 0},
+                "the state cannot go into the file of the tapped values, " + arguments.out);
+  return diags.hasErrors() ? std::nullopt : std::optional(std::move(options));
+}
+
+/// Text that appears on the terminal while it is generated; only where one row generates.
+class LiveText {
+public:
+  LiveText(bool wanted, const std::string &checkpoint, ProgressBar &bar)
+      : wanted(wanted), checkpoint(checkpoint), bar(bar) {}
+
+  void operator()(const GeneratedToken &token) {
+    if (!wanted || token.rows != 1)
+      return;
+    if (!text) {
+      bar.stop();
+      tokenizer = optionalTokenizer(checkpoint);
+      text.emplace(tokenizer ? &*tokenizer : nullptr);
+    }
+    print(token.ends ? text->finish() : text->add(token.id));
+  }
+  /// Ends the line; whether there was one.
+  bool finish() {
+    if (text)
+      print(text->finish() + "\n\n");
+    return text.has_value();
+  }
+
+private:
+  bool wanted;
+  const std::string &checkpoint;
+  ProgressBar &bar;
+  std::optional<Tokenizer> tokenizer;
+  std::optional<TokenText> text;
+};
+
 int runCommand(const RunArguments &arguments) {
   Diagnostics diags;
   if (!refuseLater(arguments, diags))
     return report(diags);
   if (!arguments.printPlan.empty())
     return printPlan(arguments);
-  if (!arguments.out.empty() && !checkOutputPath(arguments.out, diags))
+  std::optional<RunOptions> options = optionsOf(arguments, diags);
+  if (!options)
     return report(diags);
 
-  std::optional<RunResult> result;
-  {
-    ProgressBar bar(!arguments.quiet);
-    RunOptions options;
-    options.checkpoint = arguments.checkpoint;
-    options.plan = planSource(arguments);
-    options.inputs = arguments.inputs;
-    options.dtype = requestedDType(arguments.dtype);
-    options.useCache = !arguments.noCache;
-    options.progress = [&](std::string_view phase, double fraction) { bar.show(phase, fraction); };
-    result = runModel(options, diags);
-  }
+  ProgressBar bar(!arguments.quiet);
+  LiveText live(!arguments.json && !arguments.quiet && isatty(STDOUT_FILENO), arguments.checkpoint, bar);
+  options->progress = [&](std::string_view phase, double fraction) { bar.show(phase, fraction); };
+  options->onToken = [&](const GeneratedToken &token) { live(token); };
+  std::optional<RunResult> result = runModel(*options, diags);
+  bar.clear();
+  const bool shown = live.finish();
   if (result && !arguments.out.empty())
     writeOutputs(arguments.out, *result, diags);
   if (report(diags, arguments.quiet) != exitSuccess || !result)
     return exitDiagnosed;
 
-  const std::vector<NextTokens> next = nextTokens(*result);
-  const std::optional<Tokenizer> tokenizer = next.empty() ? std::nullopt : optionalTokenizer(arguments.checkpoint);
+  const std::vector<NextTokens> next =
+      arguments.generate == 0 || arguments.json ? nextTokens(*result) : std::vector<NextTokens>();
+  const std::optional<Tokenizer> tokenizer =
+      next.empty() && result->generated.empty() ? std::nullopt : optionalTokenizer(arguments.checkpoint);
   const Tokenizer *texts = tokenizer ? &*tokenizer : nullptr;
   int status = exitSuccess;
-  if (arguments.json)
+  if (arguments.json) {
     status = print(runJson(*result, next, texts, arguments.out, diags));
-  else if (!arguments.quiet)
-    status = print(tapTable(*result) + nextTokenTable(next, texts));
+  } else if (!arguments.quiet) {
+    std::string text;
+    if (!result->generated.empty() && !shown)
+      text = generatedText(result->generated, result->prepared.resolved.declaresWorlds, texts) + "\n";
+    status = print(text + tapTable(*result) + nextTokenTable(next, texts));
+  }
   if (!arguments.quiet)
     printCost(*result);
   return status;

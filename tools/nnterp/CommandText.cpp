@@ -29,8 +29,11 @@ int tokenizeCommand(const std::string &checkpoint, bool json) {
   if (!text)
     return report(diags);
   std::optional<std::vector<Token>> tokens = tokenizer->encode(*text, diags);
-  if (!tokens)
+  if (!tokens) {
+    for (Diagnostic &problem : diags.all())
+      problem.loc.file = "standard input"; // places in a text carry no file's name
     return report(diags);
+  }
   std::vector<Json> ids, pieces, offsets;
   std::string line;
   for (const Token &token : *tokens) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/plan/Plan.h"
+#include "tools/nnterp/Generation.h"
 #include "tools/nnterp/InputArguments.h"
 
 #include <string>
@@ -21,12 +22,18 @@ struct PlanArguments {
   PlanFlags flags;
   std::string dtype = "auto";
   std::string printPlan; ///< "", "json" or "ir": print the plan instead of doing anything
+  int64_t generate = 0;
   bool json = false, quiet = false;
   std::vector<LaterFlag> later; ///< given, and not in this version
 };
 
 struct RunArguments : PlanArguments {
   std::vector<InputArgument> inputs;
+  GenerationOptions generation; ///< `tokens` as `generate` above
+  ChatOptions chat;
+  int64_t chunk = 0;
+  std::string saveState, loadState, maxMemory, eos;
+  bool noEos = false;
   std::string out;
   bool noCache = false;
 };
@@ -41,12 +48,22 @@ struct PointsArguments {
   bool json = false, tree = false;
 };
 
+struct VerifyArguments {
+  std::string checkpoint;
+  std::vector<InputArgument> inputs;
+  std::string dtype = "auto";
+  int64_t generate = 3, chunk = 2;
+  std::vector<std::string> only; ///< names of checks
+  bool allBlocks = false, list = false, json = false, quiet = false, noCache = false;
+};
+
 int runCommand(const RunArguments &arguments);
 int checkCommand(const PlanArguments &arguments);
 int compileCommand(const CompileArguments &arguments);
 int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out);
 int infoCommand(const std::string &checkpoint, bool json);
 int pointsCommand(const PointsArguments &arguments);
+int verifyCommand(const VerifyArguments &arguments);
 /// Text, or ids separated by blanks or commas, on standard input.
 int tokenizeCommand(const std::string &checkpoint, bool json);
 int detokenizeCommand(const std::string &checkpoint, bool skipSpecial);

@@ -7,6 +7,8 @@ constexpr const char *tool = R"(Examples
   nnterp info toy/                              what is this checkpoint?
   nnterp points toy/                            which values can I look at and edit?
   nnterp run toy/ --prompt "The capital of"     the most likely next tokens
+  nnterp run toy/ --prompt "The capital of" --generate 20
+                                                how the text goes on
   nnterp run toy/ --prompt "The capital of" --tap 'layers[*].layer_output{seq=prompt[-1]}' --out streams.safetensors
                                                 the residual stream at the last token, after every block
   nnterp run toy/ --prompt "The capital of" --edit 'layers[3].self_attn.attention_premix{heads=1} zero'
@@ -35,11 +37,13 @@ constexpr const char *check = R"(Prints a summary, or all errors of the plan. Ne
 Examples
   nnterp check toy/ --plan plan.json
   nnterp check toy/config.json --edit 'layers[2].mlp.expert_weights drop 3,5'
+  nnterp check toy/ --plan plan.json --generate 10      what of it reaches ten generated tokens?
   nnterp check toy/ --plan plan.json --print-plan       the plan with all flags in it, as JSON
   nnterp check toy/ --plan plan.json --print-plan=ir    the same as nnterp.plan)";
 
 constexpr const char *compile = R"(Examples
   nnterp compile toy/ --plan plan.json                  compile into the cache: the next run starts at once
+  nnterp compile toy/ --plan plan.json --generate 10    for runs that generate (any number of tokens from 2 on)
   nnterp compile toy/ --plan plan.json --out artefact/  program.so and manifest.json in a folder
   nnterp compile toy/config.json --emit=simplified      the graph after pruning and sharing
   nnterp compile toy/config.json --emit=llvm --out toy.ll
@@ -49,18 +53,42 @@ Stages, in order: import, plan, checked, simplified, kernels, bufferized, llvm, 
 constexpr const char *run = R"(Without --plan and --tap, the logits are tapped.
 A second run of the same plan on another prompt, or with other numbers, indices or vectors, does not compile again.
 
+With --generate, tokens are chosen as the checkpoint's generation_config.json says: --greedy always takes the likeliest,
+--temperature, --top-k and --top-p sample, and --seed makes another draw. A row ends at the checkpoint's end tokens
+(--eos, --no-eos). Selections name prompt tokens as prompt[...] and generated ones, as they are fed back, as gen[...];
+what a plan does to the prompt stays in force for all that is generated, through the caches.
+
+A chat goes through the checkpoint's own template. Where that knows thinking, say which you want.
+
 Examples
   nnterp run toy/ --prompt "The capital of"
   nnterp run toy/ --prompt "One text" --prompt "and another, as a batch" --tap logits --out logits.safetensors
   nnterp run toy/ --plan plan.json --ids 1,2,3 --json
   nnterp run toy/ --input batch.safetensors --tap 'layers[0:4].mlp.router_logits'
+  nnterp run toy/ --prompt "The capital of Italy is" --generate 12 --tap 'layers[*].layer_output{seq=gen[*]}'
+  nnterp run toy/ --prompt "7 plus 8 is" --generate 5 --edit 'layers[5].mlp.routed_output{seq=gen[*]} zero'
+  nnterp run toy/ --chat-prompt "Where is Rome?" --no-thinking --generate 40 --temperature 0.7 --seed 3
+  nnterp run toy/ --prompt "When Anna and Ben" --save-state anna.safetensors
+  nnterp run toy/ --load-state anna.safetensors --prompt " went to the shop," --generate 10
+  nnterp run toy/ --plan worlds.json --prompt "clean:=The capital of Italy is" --prompt "corrupt:=The capital of Japan is"
   nnterp run toy/ --prompt "Hello" --edit 'layers[2].layer_output{seq=prompt[-1]} add v*4' --value v=steer.safetensors#v
 
 Names, selections and operations: --tap [WORLD:]NAME[{AXIS=SEL,...}][@before][=ALIAS]
                                   --edit [WORLD:]NAME[{AXIS=SEL,...}] OP [ARGS]
   OP    zero | mask | fill C | scale C or SRC | add SRC[*C] | replace SRC | clamp MIN MAX | affine A B | lerp SRC T
         | project_out SRC | drop E,E | drop_renorm E,E | reroute E,E | force E,E [max]
-  SEL   an index, a:b, several joined by |, prompt[...], *)";
+  SEL   an index, a:b, several joined by |, prompt[...], gen[...], *)";
+
+constexpr const char *verify = R"(Runs plans whose outcome is known on this checkpoint, and the same sequences in different ways: padded, in a batch, through
+caches, in pieces, from a saved state. Where a promise says ==, every bit is compared. Looks at the first linear and the first
+full-attention block and the last one, unless --all-blocks. Without --prompt and --ids, on three short rows of ids.
+Exit status 1 when a check fails; what was expected and what was found is then on standard error.
+
+Examples
+  nnterp verify toy/
+  nnterp verify toy/ --prompt "The capital of Italy is" --prompt "7 plus" --all-blocks
+  nnterp verify toy/ --only cache --only state --generate 8
+  nnterp verify --list                          every check, and what it promises)";
 
 constexpr const char *tokenize = R"(Examples
   printf 'The capital of' | nnterp tokenize toy/

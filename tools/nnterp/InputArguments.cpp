@@ -1,152 +1,200 @@
-// Reads prompts given as text, ids or file.
+// Which input each argument is for, and the batches they become.
 #include "tools/nnterp/InputArguments.h"
-#include "runtime/text/Tokenizer.h"
-#include "tools/nnterp/PreparePlan.h"
+#include "tools/nnterp/Ids.h"
+#include "tools/nnterp/InputTexts.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 
 namespace nnterp {
 
 namespace {
 
-/// The one input that a plan without worlds reads.
 constexpr const char *mainInput = "main";
 
-const char *flagOf(InputKind kind) {
-  return kind == InputKind::prompt ? "--prompt" : kind == InputKind::ids ? "--ids" : "--input";
+/// In the order of InputKind.
+constexpr struct {
+  const char *flag, *separator, *value;
+} forms[] = {{"--prompt", ":=", "TEXT"},
+             {"--ids", ":=", "IDS"},
+             {"--input", "=", "FILE"},
+             {"--chat", ":=", "FILE"},
+             {"--chat-prompt", ":=", "TEXT"}};
+
+const char *flagOf(InputKind kind) { return forms[size_t(kind)].flag; }
+
+bool contains(const std::vector<std::string> &list, const std::string &text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-/// Takes the name of an input off the front of an argument; `main` without one.
-std::string takeName(InputArgument &argument, const Plan &plan) {
-  const std::string separator = argument.kind == InputKind::file ? "=" : ":=";
-  const size_t end = argument.text.find(separator);
-  if (end == std::string::npos)
-    return mainInput;
-  std::string name = argument.text.substr(0, end);
-  if (name != mainInput && !plan.inputs.count(name))
-    return mainInput;
-  argument.text.erase(0, end + separator.size());
-  return name;
+/// `"a", "b"`
+std::string quotedList(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "\"" : ", \"") + name + "\"";
+  return text;
 }
 
-std::optional<std::vector<int64_t>> idsOf(const std::string &text, Diagnostics &diags) {
-  std::vector<int64_t> ids;
-  const char *at = text.data(), *end = at + text.size();
-  while (true) {
-    while (at != end && *at == ' ')
-      ++at;
-    int64_t id = 0;
-    auto [stop, failure] = std::from_chars(at, end, id);
-    if (failure != std::errc())
-      break;
-    ids.push_back(id);
-    for (at = stop; at != end && *at == ' ';)
-      ++at;
-    if (at == end)
-      return ids;
-    if (*at++ != ',')
-      break;
+class InputReader {
+public:
+  InputReader(const Plan &plan, const ModelConfig &config, const std::string &checkpoint, const ChatOptions &chat,
+              Diagnostics &diags)
+      : plan(plan), wanted(plan.inputNames()), chat(chat), texts(checkpoint, chat, diags), diags(diags) {
+    rules.vocabSize = config.vocabSize;
+    if (config.multimodal)
+      rules.imageTokens = {config.imageTokenId, config.videoTokenId};
   }
-  diags.error("NNT1003", {"--ids", 0, 0},
-              "expected ids with commas between them, such as 1,2,3; found \"" + text + "\"");
-  return std::nullopt;
-}
 
-using Rows = std::vector<std::vector<int64_t>>;
-
-std::optional<Rows> encode(const std::vector<std::string> &prompts, const SourceLoc &source,
-                           const std::string &checkpoint, Diagnostics &diags) {
-  std::optional<Tokenizer> tokenizer = Tokenizer::load(checkpointFolder(checkpoint), diags);
-  if (!tokenizer)
-    return std::nullopt;
-  Rows rows;
-  for (const std::string &prompt : prompts) {
-    Diagnostics unread;
-    std::optional<std::vector<Token>> tokens = tokenizer->encode(prompt, unread);
-    for (Diagnostic &problem : unread.all()) { // "text" says less than where the text came from
-      if (source.line > 0)
-        problem.loc = source;
+  std::optional<std::map<std::string, Batch>> read(const std::vector<InputArgument> &arguments, bool allowMissing) {
+    bool taken = true;
+    for (const InputArgument &argument : arguments)
+      taken = take(argument) && taken;
+    bool good = taken;
+    std::map<std::string, Batch> batches;
+    for (const std::string &name : wanted) {
+      const auto own = given.find(name);
+      const auto fromPlan = plan.inputs.find(name);
+      std::optional<Batch> batch;
+      if (own != given.end()) {
+        batch = fromCommandLine(name, own->second);
+      } else if (fromPlan != plan.inputs.end()) {
+        batch = fromPlanInput(fromPlan->second);
+      } else {
+        if (!allowMissing && taken) // an argument that was not taken may have been meant for it
+          reportMissing(name);
+        good = good && allowMissing;
+        continue;
+      }
+      if (batch)
+        batches.emplace(name, std::move(*batch));
       else
-        problem.loc.file = source.file;
-      diags.all().push_back(std::move(problem));
+        good = false;
     }
-    if (!tokens)
-      continue;
-    std::vector<int64_t> &row = rows.emplace_back();
-    for (const Token &token : *tokens)
-      row.push_back(token.id);
+    if (!good)
+      return std::nullopt;
+    noteUnusedSwitches();
+    return batches;
   }
-  return rows.size() == prompts.size() ? std::optional(std::move(rows)) : std::nullopt;
-}
 
-std::nullopt_t severalWays(const std::map<InputKind, std::vector<std::string>> &given, Diagnostics &diags) {
-  std::string flags;
-  for (const auto &[kind, texts] : given)
-    flags += (flags.empty() ? "" : " and ") + std::string(flagOf(kind));
-  diags.error("NNT1002", {flagOf(given.rbegin()->first), 0, 0},
-              "the input \"main\" is given by " + flags + " at once; expected one of them");
-  return std::nullopt;
-}
+private:
+  /// What the command line gives for one input.
+  using Given = std::map<InputKind, std::vector<std::string>>;
 
-std::optional<Batch> fromCommandLine(InputKind kind, const std::vector<std::string> &texts, const InputRules &rules,
-                                     const std::string &checkpoint, Diagnostics &diags) {
-  const SourceLoc loc{flagOf(kind), 0, 0};
-  if (kind == InputKind::file) {
-    if (texts.size() == 1)
-      return batchFromFile(texts.front(), rules, diags);
-    diags.error("NNT1002", loc,
-                "the input \"main\" is given by " + std::to_string(texts.size()) + " files; expected one of them");
-    return std::nullopt;
+  /// Finds out which input an argument is for.
+  bool take(const InputArgument &argument) {
+    const SourceLoc loc{flagOf(argument.kind), 0, 0};
+    const std::string separator = forms[size_t(argument.kind)].separator;
+    const size_t end = argument.text.find(separator);
+    if (end != std::string::npos) {
+      const std::string name = argument.text.substr(0, end);
+      const bool isWanted = contains(wanted, name);
+      if (isWanted)
+        given[name][argument.kind].push_back(argument.text.substr(end + separator.size()));
+      else if (plan.inputs.count(name))
+        diags.error("NNT1022", loc,
+                    "no world reads the input \"" + name +
+                        "\"; expected one of those that are read: " + quotedList(wanted));
+      if (isWanted || plan.inputs.count(name))
+        return isWanted;
+    }
+    const bool hasMain = contains(wanted, mainInput);
+    if (!hasMain && wanted.size() != 1) {
+      diags.error("NNT1021", loc,
+                  "it is not said which of the inputs " + quotedList(wanted) + " this is for; expected, for example, " +
+                      wanted[0] + separator + forms[size_t(argument.kind)].value);
+      return false;
+    }
+    given[hasMain ? mainInput : wanted[0]][argument.kind].push_back(argument.text);
+    return true;
   }
-  std::optional<Rows> rows;
-  if (kind == InputKind::prompt) {
-    rows = encode(texts, loc, checkpoint, diags);
-  } else {
-    rows.emplace();
-    for (const std::string &text : texts)
-      if (std::optional<std::vector<int64_t>> ids = idsOf(text, diags))
-        rows->push_back(std::move(*ids));
+
+  void reportMissing(const std::string &name) {
+    const auto world = std::find_if(plan.worlds.begin(), plan.worlds.end(),
+                                    [&](const PlanWorld &candidate) { return candidate.input == name; });
+    std::vector<std::string> unread;
+    for (const auto &[other, input] : plan.inputs)
+      if (!contains(wanted, other))
+        unread.push_back(other);
+    diags.error("NNT1001", world->loc,
+                "the run has no input \"" + name + "\"" +
+                    (plan.declaresWorlds ? ", which the world \"" + world->name + "\" reads" : "") +
+                    "; expected --prompt, --chat, --ids or --input, or \"inputs\" in the plan" +
+                    (unread.empty() ? "" : "; the plan's other inputs are " + quotedList(unread)));
   }
-  return rows && rows->size() == texts.size() ? batchFromIds(*rows, rules, loc, diags) : std::nullopt;
-}
+
+  void noteUnusedSwitches() {
+    auto note = [&](bool isGiven, const char *flag) {
+      if (isGiven && !texts.readChats())
+        diags.note({flag, 0, 0}, "it has no effect, because no input is a chat");
+    };
+    note(chat.enableThinking.has_value(), chat.enableThinking.value_or(false) ? "--enable-thinking" : "--no-thinking");
+    note(!chat.generationPrompt, "--no-generation-prompt");
+  }
+
+  std::optional<Batch> fromCommandLine(const std::string &name, const Given &ways) {
+    const auto &[kind, arguments] = *ways.rbegin();
+    const SourceLoc loc{flagOf(kind), 0, 0};
+    if (ways.size() > 1) {
+      std::string used;
+      for (const auto &[way, unused] : ways)
+        used += (used.empty() ? "" : " and ") + std::string(flagOf(way));
+      diags.error("NNT1002", loc, "the input \"" + name + "\" is given by " + used + " at once; expected one of them");
+      return std::nullopt;
+    }
+    if (kind == InputKind::file) {
+      if (arguments.size() == 1)
+        return batchFromFile(arguments.front(), rules, diags);
+      diags.error("NNT1002", loc,
+                  "the input \"" + name + "\" is given by " + std::to_string(arguments.size()) +
+                      " files; expected one of them");
+      return std::nullopt;
+    }
+    return batchOf(rowsOf(kind, arguments, loc), loc);
+  }
+
+  std::optional<Batch> fromPlanInput(const PlanInput &input) {
+    if (!input.file.empty())
+      return batchFromFile(input.file, rules, diags);
+    if (!input.ids.empty())
+      return batchFromIds(input.ids, rules, input.loc, diags);
+    if (!input.chat.empty())
+      return batchOf(texts.encodeChats({input.chat}, input.loc), input.loc);
+    return batchOf(texts.encode(input.prompts, input.loc), input.loc);
+  }
+
+  std::optional<InputTexts::Rows> rowsOf(InputKind kind, const std::vector<std::string> &arguments,
+                                         const SourceLoc &loc) {
+    if (kind == InputKind::prompt)
+      return texts.encode(arguments, loc);
+    if (kind == InputKind::chat)
+      return texts.encodeChats(arguments, loc);
+    if (kind == InputKind::chatPrompt)
+      return texts.encodeChatPrompts(arguments, loc);
+    InputTexts::Rows rows;
+    for (const std::string &text : arguments)
+      if (std::optional<std::vector<int64_t>> ids = parseIds(text, loc, diags))
+        rows.push_back(std::move(*ids));
+    return rows.size() == arguments.size() ? std::optional(std::move(rows)) : std::nullopt;
+  }
+
+  std::optional<Batch> batchOf(const std::optional<InputTexts::Rows> &rows, const SourceLoc &loc) {
+    return rows ? batchFromIds(*rows, rules, loc, diags) : std::nullopt;
+  }
+
+  const Plan &plan;
+  const std::vector<std::string> wanted; ///< inputs that worlds read
+  const ChatOptions chat;
+  InputTexts texts;
+  InputRules rules;
+  std::map<std::string, Given> given; ///< by input
+  Diagnostics &diags;
+};
 
 } // namespace
 
-std::optional<Batch> readInput(const std::vector<InputArgument> &arguments, const Plan &plan, const ModelConfig &config,
-                               const std::string &checkpoint, Diagnostics &diags) {
-  InputRules rules;
-  rules.vocabSize = config.vocabSize;
-  if (config.multimodal)
-    rules.imageTokens = {config.imageTokenId, config.videoTokenId};
-
-  std::map<InputKind, std::vector<std::string>> given;
-  for (InputArgument argument : arguments)
-    if (takeName(argument, plan) == mainInput)
-      given[argument.kind].push_back(std::move(argument.text));
-  if (given.size() > 1)
-    return severalWays(given, diags);
-  if (!given.empty())
-    return fromCommandLine(given.begin()->first, given.begin()->second, rules, checkpoint, diags);
-
-  auto fromPlan = plan.inputs.find(mainInput);
-  if (fromPlan == plan.inputs.end()) {
-    std::string others;
-    for (const auto &[name, input] : plan.inputs)
-      others += (others.empty() ? "; the plan's inputs are \"" : ", \"") + name + "\"";
-    diags.error("NNT1001", plan.json.loc,
-                "the run has no input \"main\"; expected --prompt, --ids or --input, or \"inputs\" in the plan" +
-                    others);
-    return std::nullopt;
-  }
-  const PlanInput &input = fromPlan->second;
-  if (!input.file.empty())
-    return batchFromFile(input.file, rules, diags);
-  if (!input.ids.empty())
-    return batchFromIds(input.ids, rules, input.loc, diags);
-  std::optional<Rows> rows = encode(input.prompts, input.loc, checkpoint, diags);
-  return rows ? batchFromIds(*rows, rules, input.loc, diags) : std::nullopt;
+std::optional<std::map<std::string, Batch>> readInputs(const std::vector<InputArgument> &arguments, const Plan &plan,
+                                                       const ModelConfig &config, const std::string &checkpoint,
+                                                       const ChatOptions &chat, Diagnostics &diags, bool allowMissing) {
+  return InputReader(plan, config, checkpoint, chat, diags).read(arguments, allowMissing);
 }
 
 } // namespace nnterp

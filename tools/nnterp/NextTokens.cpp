@@ -29,6 +29,11 @@ private:
   const Tensor *table = nullptr;
 };
 
+const std::string &inputOf(const RunResult &result, const std::string &world) {
+  const std::vector<WorldSpec> &worlds = result.prepared.resolved.worlds;
+  return std::find_if(worlds.begin(), worlds.end(), [&](const WorldSpec &w) { return w.name == world; })->input;
+}
+
 std::vector<double> softmax(std::vector<double> x) {
   const double top = *std::max_element(x.begin(), x.end());
   double sum = 0;
@@ -60,19 +65,20 @@ std::vector<NextTokens> read(const RunResult &result, const TapSpec &tap, const 
   if (rank != (isLogits ? 3u : 2u) || !AxisOf(tap, rank - 1, result).identity() || elementCount(tensor.shape) == 0)
     return {};
   const AxisOf rows(tap, 0, result), tokens(tap, 1, result);
+  const std::vector<int64_t> &lengths = result.lastLengths.at(inputOf(result, tap.gather.world));
   const int64_t vocabulary = tensor.shape.back(), seq = isLogits ? tensor.shape[1] : 1;
   std::vector<NextTokens> found;
   for (int64_t r = 0; r < tensor.shape[0]; ++r) {
     const int64_t row = rows.at(0, r);
-    if (row < 0 || row >= result.batch.rows())
+    if (row < 0 || row >= int64_t(lengths.size()))
       continue;
     // Rows are right-aligned: a row's last token, if tapped, is its last entry.
-    if (isLogits && !tokens.identity() && tokens.at(r, seq - 1) != result.batch.lengths.as<int64_t>()[row] - 1)
+    if (isLogits && !tokens.identity() && tokens.at(r, seq - 1) != lengths[size_t(row)] - 1)
       continue;
     std::vector<double> values(static_cast<size_t>(vocabulary));
     for (int64_t v = 0; v < vocabulary; ++v)
       values[size_t(v)] = tensor.at((r * seq + seq - 1) * vocabulary + v);
-    found.push_back({row, mostLikely(isLogits ? softmax(std::move(values)) : values, count)});
+    found.push_back({tap.gather.world, row, mostLikely(isLogits ? softmax(std::move(values)) : values, count)});
   }
   return found;
 }
@@ -80,12 +86,18 @@ std::vector<NextTokens> read(const RunResult &result, const TapSpec &tap, const 
 } // namespace
 
 std::vector<NextTokens> nextTokens(const RunResult &result, size_t count) {
-  for (const char *point : {"next_token_probs", "logits"})
-    for (const auto &[key, tensor] : result.outputs)
-      if (const TapSpec *tap = result.tapOf(key); tap && tap->gather.point == point && tap->gather.when == When::after)
-        if (std::vector<NextTokens> found = read(result, *tap, tensor, count); !found.empty())
-          return found;
-  return {};
+  std::vector<NextTokens> all;
+  for (const WorldSpec &world : result.prepared.resolved.worlds) {
+    std::vector<NextTokens> found;
+    for (const char *point : {"next_token_probs", "logits"})
+      for (const auto &[key, tensor] : result.outputs)
+        if (const TapSpec *tap = result.tapOf(key); found.empty() && tap && tap->phase == Phase::prompt &&
+                                                    tap->gather.world == world.name && tap->gather.point == point &&
+                                                    tap->gather.when == When::after)
+          found = read(result, *tap, tensor, count);
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
 }
 
 } // namespace nnterp

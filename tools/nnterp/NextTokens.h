@@ -3,6 +3,7 @@
 
 #include "tools/nnterp/RunModel.h"
 
+#include <string>
 #include <vector>
 
 namespace nnterp {
@@ -13,12 +14,13 @@ struct NextToken {
 };
 
 struct NextTokens {
+  std::string world;             ///< `main` without worlds
   int64_t row;                   ///< of the batch
   std::vector<NextToken> tokens; ///< most likely first
 };
 
-/// The `count` most likely next tokens of every row whose last position was tapped, over the whole vocabulary. Empty
-/// when neither `next_token_probs` nor `logits` was tapped so.
+/// The `count` most likely tokens behind the prompt, of every world and row whose last position was tapped over the whole
+/// vocabulary, from `next_token_probs` or `logits`.
 std::vector<NextTokens> nextTokens(const RunResult &result, size_t count = 5);
 
 } // namespace nnterp

@@ -47,18 +47,26 @@ std::map<std::string, std::string> outputMetadata(const PreparedPlan &prepared) 
 }
 
 static Json describe(const std::string &key, const Tensor &tensor, const TapSpec *tap) {
-  std::vector<Json> shape, axisNames;
+  std::vector<Json> shape;
   for (int64_t extent : tensor.shape)
     shape.push_back(Json::of(extent));
   Json json = Json::dict();
   json.add("key", Json::of(key));
   if (tap) {
-    for (const std::string &axis : axes(tap->gather.layout))
+    std::vector<std::string> names = axes(tap->gather.layout);
+    if (names.size() < tensor.shape.size()) // generated tokens of a value that has no axis for them
+      names.insert(names.begin() + 1, "seq");
+    std::vector<Json> axisNames;
+    for (const std::string &axis : names)
       axisNames.push_back(Json::of(axis));
-    json.add("at", Json::of(tap->gather.point))
+    json.add("world", Json::of(tap->gather.world))
+        .add("at", Json::of(tap->gather.point))
         .add("when", Json::of(tap->gather.when == When::before ? "before" : "after"))
         .add("layout", Json::of(std::string(name(tap->gather.layout))))
         .add("axes", Json::list(std::move(axisNames)));
+  } else { // the generated tokens
+    json.add("layout", Json::of(std::string(name(Layout::Tokens))))
+        .add("axes", Json::list({Json::of("batch"), Json::of("seq")}));
   }
   json.add("shape", Json::list(std::move(shape))).add("dtype", Json::of(std::string(name(tensor.dtype))));
   return json;

@@ -19,17 +19,28 @@ std::optional<Plan> loadPlan(const PlanSource &source, Diagnostics &diags) {
   return json ? readPlan(*json, fs::path(source.path).parent_path().string(), diags) : std::nullopt;
 }
 
-std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, Diagnostics &diags) {
+std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, const RunShape &shape,
+                                        Diagnostics &diags) {
   std::optional<ModelConfig> config = loadConfig(checkpoint, diags);
   std::optional<Plan> plan = loadPlan(source, diags);
   if (!config || !plan)
     return std::nullopt;
   PointTable points = qwen35MoePoints(*config);
   std::optional<ResolvedPlan> resolved =
-      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, diags);
+      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, shape, diags);
   if (!resolved)
     return std::nullopt;
   return PreparedPlan{std::move(*config), std::move(points), std::move(*resolved)};
+}
+
+RunShape runShape(int64_t generate, bool chunked, bool save, bool load) {
+  RunShape shape;
+  shape.next = generate >= 1;
+  shape.steps = generate >= 2;
+  shape.resume = chunked || load;
+  shape.memory = shape.steps || shape.resume || save;
+  shape.save = save;
+  return shape;
 }
 
 bool isConfigAlone(const std::string &checkpoint) {

@@ -27,7 +27,12 @@ struct PreparedPlan {
 };
 
 /// Errors of the configuration and of the plan's text are reported together, those of the plan against the model after.
-std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, Diagnostics &diags);
+/// `shape`: of the run that the plan is for.
+std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, const RunShape &shape,
+                                        Diagnostics &diags);
+
+/// What of a run is structure; `generate`: tokens per row.
+RunShape runShape(int64_t generate, bool chunked = false, bool save = false, bool load = false);
 
 /// True for a path that is a config.json and not a folder with weights.
 bool isConfigAlone(const std::string &checkpoint);

@@ -1,40 +1,47 @@
 // Runs a plan on a checkpoint.
 #include "tools/nnterp/RunModel.h"
-#include "runtime/exec/Bind.h"
+#include "frontend/families/Qwen35MoeMemory.h"
+#include "runtime/exec/Hash.h"
+#include "runtime/exec/Key.h"
+#include "tools/nnterp/Continuation.h"
 #include "tools/nnterp/ProgramSource.h"
+#include "tools/nnterp/Stopwatch.h"
+#include "tools/nnterp/report/Units.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace nnterp {
 
 namespace {
 
-/// Measures the steps of a run.
-class Stopwatch {
-public:
-  double lap() {
-    const auto now = Clock::now();
-    const double elapsed = milliseconds(now - last);
-    last = now;
-    return elapsed;
-  }
-  double total() const { return milliseconds(Clock::now() - start); }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  static double milliseconds(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
-  Clock::time_point start = Clock::now(), last = start;
-};
-
 /// What a run needs to know before a program is looked for.
 struct RunParts {
   PreparedPlan prepared;
   OpenWeights weights;
-  Batch batch;
+  Batches inputs;
+  SavedStates loaded;
+  GenerationSettings generation;
+  StateIdentity identity; ///< of states that are loaded or saved
+  RunInfo info;
 };
 
-/// Plan, checkpoint and prompt do not depend on each other: what is wrong with them is reported together.
+RunInfo runInfo(const RunOptions &options, const Batches &inputs, const SavedStates &loaded) {
+  RunInfo info;
+  for (const auto &[name, batch] : inputs)
+    info.inputs[name] = {batch.seq(), batch.rowLengths()};
+  for (const auto &[world, state] : loaded)
+    info.loaded[world] = state.lengths;
+  info.generate = options.generation.tokens;
+  info.chunk = options.chunk;
+  return info;
+}
+
+StateIdentity identityOf(const ModelConfig &config, DType dtype) {
+  return {hashOf(configFingerprint(config)), dtype, std::string(toolVersion()), memoryParts(config, dtype),
+          config.vocabSize};
+}
+
+/// Plan, checkpoint, prompts and state do not depend on each other: what is wrong with them is reported together.
 std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags) {
   std::optional<ModelConfig> config = loadConfig(options.checkpoint, diags);
   std::optional<Plan> plan = loadPlan(options.plan, diags);
@@ -42,34 +49,65 @@ std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags)
     return std::nullopt;
   PointTable points = qwen35MoePoints(*config);
   std::optional<OpenWeights> weights = openWeights(options.checkpoint, *config, options.dtype, diags);
+  std::optional<GenerationSettings> generation =
+      generationSettings(options.generation, checkpointFolder(options.checkpoint), *config, diags);
   if (!plan)
     return std::nullopt;
-  std::optional<Batch> batch = readInput(options.inputs, *plan, *config, options.checkpoint, diags);
-  std::optional<ResolvedPlan> resolved =
-      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, diags);
-  if (!weights || !batch || !resolved)
-    return std::nullopt;
-  return RunParts{
-      {std::move(*config), std::move(points), std::move(*resolved)}, std::move(*weights), std::move(*batch)};
-}
-
-void reportFailures(const RunReport &report, const Plan &plan, Diagnostics &diags) {
-  for (const RunFailure &failure : report.failures) {
-    const bool known = failure.entry >= 0 && size_t(failure.entry) < plan.edits.size();
-    diags.error("NNT1018", known ? plan.edits[size_t(failure.entry)].doLoc : SourceLoc(),
-                "the direction to project out is zero at some token; expected a vector of positive length");
+  const bool load = !options.loadState.empty(), save = !options.saveState.empty();
+  std::optional<Batches> inputs =
+      readInputs(options.inputs, *plan, *config, options.checkpoint, options.chat, diags, load);
+  SavedStates loaded;
+  StateIdentity identity;
+  if (weights)
+    identity = identityOf(*config, weights->dtype);
+  if (weights && load) {
+    std::vector<std::string> worlds;
+    for (const PlanWorld &world : plan->worlds)
+      worlds.push_back(world.name);
+    std::optional<SavedStates> states = loadStates(options.loadState, worlds, identity, diags);
+    if (!states)
+      inputs.reset();
+    if (inputs)
+      inputs = continueFrom(*states, plan->worlds, *inputs, options.loadState, diags);
+    if (states)
+      loaded = std::move(*states);
   }
+  std::optional<ResolvedPlan> resolved =
+      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config,
+                  runShape(options.generation.tokens, options.chunk > 0, save, load), diags);
+  if (!weights || !generation || !inputs || !resolved)
+    return std::nullopt;
+  RunInfo info = runInfo(options, *inputs, loaded);
+  if (!checkPositions(*inputs, info.steps(), diags))
+    return std::nullopt;
+  return RunParts{{std::move(*config), std::move(points), std::move(*resolved)},
+                  std::move(*weights),
+                  std::move(*inputs),
+                  std::move(loaded),
+                  std::move(*generation),
+                  std::move(identity),
+                  std::move(info)};
 }
 
-/// Outputs in the order of the plan's taps.
-std::vector<std::pair<std::string, Tensor>> inPlanOrder(std::vector<std::pair<std::string, Tensor>> outputs,
-                                                        const ResolvedPlan &plan) {
-  std::map<std::string, size_t> place;
-  for (const TapSpec &tap : plan.taps)
-    place.emplace(tap.key, place.size());
-  std::sort(outputs.begin(), outputs.end(),
-            [&](const auto &a, const auto &b) { return place[a.first] < place[b.first]; });
-  return outputs;
+bool fitsBudget(const RunOptions &options, const MemoryEstimate &estimate, Diagnostics &diags) {
+  if (!options.maxMemory || estimate.total() <= *options.maxMemory)
+    return true;
+  auto note = [](std::string message) {
+    Diagnostic::Note note;
+    note.message = std::move(message);
+    return note;
+  };
+  std::vector<Diagnostic::Note> notes;
+  if (estimate.mapped)
+    notes.push_back(note(bytesText(double(estimate.mapped)) +
+                         " of weights are read in place from their files and are not counted"));
+  notes.push_back(note("smaller batches, fewer taps and --chunk need less"));
+  diags
+      .error("NNT1304", {"--max-memory", 0, 0},
+             "the run is expected to need " + estimate.text() + "; allowed are " +
+                 bytesText(double(*options.maxMemory)))
+      .notes = std::move(notes);
+  return false;
 }
 
 } // namespace
@@ -81,16 +119,22 @@ const TapSpec *RunResult::tapOf(std::string_view key) const {
   return nullptr;
 }
 
+const Batch &RunResult::batchOf(const std::string &world) const {
+  for (const WorldSpec &spec : prepared.resolved.worlds)
+    if (spec.name == world)
+      return inputs.at(spec.input);
+  return inputs.begin()->second;
+}
+
 std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags) {
   Stopwatch watch;
   RunTimes times;
   std::optional<RunParts> parts = readParts(options, diags);
-  if (!parts)
+  if (!parts || diags.hasErrors())
     return std::nullopt;
-  auto &[prepared, weights, batch] = *parts;
-  const BatchInfo info{batch.seq(), batch.rowLengths()};
-  std::optional<std::map<std::string, Tensor>> buffers =
-      fillBuffers(prepared.resolved, prepared.points, prepared.config, info, diags);
+  auto &[prepared, weights, inputs, loaded, generation, identity, info] = *parts;
+  std::optional<RunBuffers> buffers =
+      RunBuffers::make(prepared.resolved, prepared.points, prepared.config, info, diags);
   times.read = watch.lap();
   if (!buffers || diags.hasErrors())
     return std::nullopt;
@@ -105,36 +149,46 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
   times.program = watch.lap();
   if (!ready)
     return std::nullopt;
+  const Manifest &manifest = ready->program->manifest();
+  const MemoryEstimate estimate = estimateMemory({prepared.resolved, info, inputs}, manifest, &weights.index, *buffers);
+  if (!fitsBudget(options, estimate, diags))
+    return std::nullopt;
 
-  std::map<std::string, Shape> shapes;
-  for (const TapSpec &tap : prepared.resolved.taps)
-    shapes[tap.key] = tapShape(tap, prepared.points, *buffers, info);
-  std::optional<BoundTable> table = bind(ready->program->manifest(), {batch, weights.index, *buffers, shapes}, diags);
+  std::optional<BoundTable> table = BoundTable::make(manifest, weights.index, diags);
   times.weights = watch.lap();
   if (!table)
     return std::nullopt;
-
-  auto onRun = [&](int64_t done, int64_t total) { progress("run", total > 0 ? double(done) / double(total) : 1); };
-  std::optional<RunReport> report = ready->program->run(table->slots, onRun, diags);
-  times.run = watch.lap();
-  if (!report)
+  SequenceRun run({prepared.resolved, info, inputs, loaded, generation, *ready->program, *buffers, *table});
+  if (!run.run([&](double fraction) { progress("run", fraction); }, options.onToken, diags))
     return std::nullopt;
-  reportFailures(*report, *prepared.resolved.plan, diags);
-  if (diags.hasErrors())
+  if (buffers->unedited() > 0)
+    diags.note({}, std::to_string(buffers->unedited()) +
+                       " rows of edits at generated tokens were left as they are: the source's row had ended");
+  times.run = watch.lap();
+  times.prompt = run.costs().promptMilliseconds;
+  times.steps = run.costs().stepsMilliseconds;
+  if (!options.saveState.empty() &&
+      !saveStates(options.saveState, run.states(), prepared.resolved.declaresWorlds, identity, diags))
     return std::nullopt;
   times.total = watch.total();
 
-  std::vector<std::pair<std::string, Tensor>> outputs = inPlanOrder(std::move(table->outputs), prepared.resolved);
-  return RunResult{std::move(outputs),
-                   ready->program->manifest(),
-                   ready->compiled,
-                   times,
-                   report->arenaPeak,
-                   weights.index.copiedBytes(),
-                   weights.index.copiedTensors(),
-                   std::move(prepared),
-                   std::move(batch),
-                   std::move(*buffers)};
+  std::vector<std::pair<std::string, Tensor>> outputs = run.outputs(); // the run reads the plan, which moves on
+  RunResult result(std::move(prepared));
+  result.outputs = std::move(outputs);
+  result.generated = run.generated();
+  result.manifest = manifest;
+  result.compiled = ready->compiled;
+  result.times = times;
+  result.costs = run.costs();
+  result.copiedBytes = weights.index.copiedBytes();
+  result.copiedTensors = weights.index.copiedTensors();
+  result.estimate = estimate;
+  result.buffers = run.buffers();
+  result.inputs = std::move(inputs);
+  for (const auto &[name, batch] : result.inputs)
+    for (int64_t b = 0; b < batch.rows(); ++b)
+      result.lastLengths[name].push_back(rowWindow(info, name, b, buffers->promptCalls().back()).length);
+  return result;
 }
 
 } // namespace nnterp

@@ -1,5 +1,6 @@
 // Prints results of a run.
 #include "tools/nnterp/TapTable.h"
+#include "tools/nnterp/GeneratedText.h"
 #include "tools/nnterp/Terminal.h"
 #include "tools/nnterp/report/Units.h"
 
@@ -105,7 +106,9 @@ static std::string quotedPiece(const Tokenizer &tokenizer, int64_t id) {
 std::string nextTokenTable(const std::vector<NextTokens> &rows, const Tokenizer *tokenizer) {
   std::string text;
   for (const NextTokens &row : rows) {
-    text += "\nnext token" + (rows.size() > 1 ? ", row " + std::to_string(row.row) : std::string()) + "\n";
+    const bool oneWorld = rows.front().world == rows.back().world;
+    text += "\nnext token" + (oneWorld ? "" : ", " + row.world) +
+            (rows.size() > 1 ? ", row " + std::to_string(row.row) : std::string()) + "\n";
     std::vector<std::vector<std::string>> cells;
     for (const NextToken &token : row.tokens) {
       char percent[32];
@@ -142,9 +145,45 @@ static Json describe(const std::string &key, const Tensor &tensor) {
   return json;
 }
 
+double tokensPerSecond(const RunResult &result) {
+  size_t fed = 0;
+  for (const GeneratedRow &row : result.generated)
+    fed += row.tokens.empty() ? 0 : row.tokens.size() - 1; // the prompt's call gave the first one
+  return fed > 0 && result.times.steps > 0 ? 1000 * double(fed) / result.times.steps : 0;
+}
+
+static Json integers(const std::vector<int64_t> &values) {
+  std::vector<Json> list;
+  for (int64_t value : values)
+    list.push_back(Json::of(value));
+  return Json::list(std::move(list));
+}
+
+/// Real tokens of each row: a list, or one per input when the plan has worlds.
+static Json lengthsJson(const RunResult &result) {
+  if (!result.prepared.resolved.declaresWorlds)
+    return integers(result.inputs.begin()->second.rowLengths());
+  Json json = Json::dict();
+  for (const auto &[name, batch] : result.inputs)
+    json.add(name, integers(batch.rowLengths()));
+  return json;
+}
+
+static Json generatedJson(const RunResult &result, const Tokenizer *tokenizer) {
+  std::vector<Json> rows;
+  for (const GeneratedRow &row : result.generated) {
+    Json json = Json::dict();
+    json.add("world", Json::of(row.world)).add("row", Json::of(row.row)).add("tokens", integers(row.tokens));
+    if (tokenizer)
+      json.add("text", Json::of(textOf(row, tokenizer)));
+    rows.push_back(std::move(json.add("ended", Json::of(row.ended))));
+  }
+  return Json::list(std::move(rows));
+}
+
 std::string runJson(const RunResult &result, const std::vector<NextTokens> &rows, const Tokenizer *tokenizer,
                     const std::string &file, const Diagnostics &diags) {
-  std::vector<Json> outputs, next, lengths;
+  std::vector<Json> outputs, next;
   for (const auto &[key, tensor] : result.outputs)
     outputs.push_back(describe(key, tensor));
   for (const NextTokens &row : rows) {
@@ -157,27 +196,35 @@ std::string runJson(const RunResult &result, const std::vector<NextTokens> &rows
       tokens.push_back(entry.add("probability", Json::of(token.probability)));
     }
     Json entry = Json::dict();
-    next.push_back(entry.add("row", Json::of(row.row)).add("tokens", Json::list(std::move(tokens))));
+    next.push_back(entry.add("world", Json::of(row.world))
+                       .add("row", Json::of(row.row))
+                       .add("tokens", Json::list(std::move(tokens))));
   }
-  for (int64_t length : result.batch.rowLengths())
-    lengths.push_back(Json::of(length));
   Json times = Json::dict();
   times.add("read", Json::of(result.times.read))
       .add("program", Json::of(result.times.program))
       .add("weights", Json::of(result.times.weights))
       .add("run", Json::of(result.times.run))
+      .add("prompt", Json::of(result.times.prompt))
+      .add("steps", Json::of(result.times.steps))
       .add("total", Json::of(result.times.total));
   Json json = Json::dict();
   json.add("dtype", Json::of(std::string(name(result.manifest.dtype))))
-      .add("lengths", Json::list(std::move(lengths)))
+      .add("lengths", lengthsJson(result))
       .add("outputs", Json::list(std::move(outputs)))
       .add("next_tokens", Json::list(std::move(next)))
+      .add("generated", generatedJson(result, tokenizer))
       .add("file", file.empty() ? Json() : Json::of(file))
       .add("compiled", Json::of(result.compiled))
       .add("key", Json::of(result.manifest.key))
       .add("milliseconds", std::move(times))
-      .add("arena_bytes", Json::of(int64_t(result.arenaPeak)))
+      .add("tokens_per_second", Json::of(tokensPerSecond(result)))
+      .add("arena_bytes", Json::of(int64_t(result.costs.arenaPeak)))
+      .add("state_bytes", Json::of(int64_t(result.costs.stateBytes)))
       .add("copied_bytes", Json::of(int64_t(result.copiedBytes)))
+      .add("estimated_bytes", Json::of(int64_t(result.estimate.total())))
+      .add("step_allocations", Json::of(int64_t(result.costs.stepAllocations)))
+      .add("cache_growths", Json::of(result.costs.growths))
       .add("remarks", toJson(diags));
   return json.dump(1) + "\n";
 }

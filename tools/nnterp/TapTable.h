@@ -21,6 +21,8 @@ bool isMaskValue(double value, DType dtype);
 std::string tapTable(const RunResult &result);
 /// The most likely next tokens of each row; text only with a tokenizer (may be null).
 std::string nextTokenTable(const std::vector<NextTokens> &rows, const Tokenizer *tokenizer);
+/// Of the tokens that were fed back; 0 when none was.
+double tokensPerSecond(const RunResult &result);
 /// Everything as one JSON object; `file` is where the tensors went, "" = nowhere.
 std::string runJson(const RunResult &result, const std::vector<NextTokens> &rows, const Tokenizer *tokenizer,
                     const std::string &file, const Diagnostics &diags);

@@ -37,6 +37,11 @@ void ProgressBar::clear() {
   drawn.clear();
 }
 
+void ProgressBar::stop() {
+  clear();
+  enabled = false;
+}
+
 int report(const Diagnostics &diags, bool quiet) {
   for (const Diagnostic &diagnostic : diags.all())
     if (diagnostic.severity != Severity::note || !quiet)

@@ -20,6 +20,8 @@ public:
   ~ProgressBar() { clear(); }
   void show(std::string_view phase, double fraction);
   void clear();
+  /// Clears it, and draws nothing more: from now on the terminal is for something else.
+  void stop();
 
 private:
   bool enabled;

@@ -42,6 +42,8 @@ void populateBufferizedPipeline(OpPassManager &pm) {
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());
   cleanUp(pm);
+  // Memory goes back behind its last reader, not at the function's end: what is held at once does not grow with depth.
+  pm.addNestedPass<func::FuncOp>(bufferization::createOptimizeAllocationLivenessPass());
   pm.addNestedPass<func::FuncOp>(createCopyToLoops());
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   cleanUp(pm);

@@ -49,9 +49,9 @@ Results lowerOp(PlainBuilder &b, RopeTableOp op) {
 
 Results lowerOp(PlainBuilder &b, RopeOp op) {
   RankedTensorType type = typeOf(op.getResult());
-  Type f32 = b.getF32Type(), model = type.getElementType();
-  // float32 arithmetic in every program, each step rounded to the model dtype.
-  auto md = [&](Value v) { return b.convert(b.convert(v, model), f32); };
+  Type f32 = b.getF32Type(), model = type.getElementType(), step = elementOf(op.getCosines());
+  // float32 arithmetic in every program, each step rounded to the dtype of the tables.
+  auto md = [&](Value v) { return b.convert(b.convert(v, step), f32); };
   int64_t half = lastDim(op.getCosines());
   return {b.tabulate(type, b.sizesLike(type, op.getInput()), [&](ValueRange at) {
     Value d = at[3];
@@ -95,7 +95,7 @@ Results lowerOp(PlainBuilder &b, AttentionScoresOp op) {
       });
       return n.store(b.mul(n.md(dot), n.real(op.getScale().convertToDouble())));
     };
-    return b.ifElse(b.atMost(key, query), score, [&] { return b.lowest(n.model); });
+    return b.ifElse(b.atMost(key, b.tokenPlace(op.getPast(), at[0], query)), score, [&] { return b.lowest(n.model); });
   })};
 }
 
@@ -107,7 +107,8 @@ Results lowerOp(PlainBuilder &b, SoftmaxOp op) {
   SmallVector<Value> rowSizes = b.sizesLike(rowType, input);
   // The entries of a row that count.
   auto extent = [&](ValueRange row) {
-    return op.getCausal() ? b.add(row.back(), b.index(1)) : b.dim(input, rankOf(input) - 1);
+    return op.getCausal() ? b.add(b.tokenPlace(op.getPast(), row.front(), row.back()), b.index(1))
+                          : b.dim(input, rankOf(input) - 1);
   };
   auto entry = [&](ValueRange row, Value j) {
     SmallVector<Value> at(row);
@@ -128,7 +129,7 @@ Results lowerOp(PlainBuilder &b, SoftmaxOp op) {
     };
     if (!op.getCausal())
       return probability();
-    return b.ifElse(b.atMost(at.back(), row.back()), probability, [&] { return b.zero(type.getElementType()); });
+    return b.ifElse(b.atMost(at.back(), b.tokenPlace(op.getPast(), row.front(), row.back())), probability, [&] { return b.zero(type.getElementType()); });
   })};
 }
 
@@ -143,7 +144,7 @@ Results lowerOp(PlainBuilder &b, AttentionMixOp op) {
   return {b.tabulate(type, sizes, [&](ValueRange at) {
     Value row = at[0], query = at[1], head = at[2], d = at[3];
     Value valueHead = keyHead(b, head, op.getProbabilities(), op.getValues());
-    return n.store(b.sum(b.add(query, b.index(1)), n.wide, [&](Value key) {
+    return n.store(b.sum(b.add(b.tokenPlace(op.getPast(), row, query), b.index(1)), n.wide, [&](Value key) {
       return b.mul(n.read(op.getProbabilities(), {row, head, query, key}),
                    n.read(op.getValues(), {row, valueHead, key, d}));
     }));

@@ -50,7 +50,8 @@ Results lowerOp(PlainBuilder &b, EmbeddingOp op) {
 
 Results lowerOp(PlainBuilder &b, LastTokenOp op) {
   return tabulateLike(b, op.getResult(), op.getInput(), [&](ValueRange at) {
-    Value last = b.sub(b.extractIndex(op.getLengths(), at[0]), b.index(1));
+    Value length = b.extractIndex(op.getLengths(), at[0]), one = b.index(1);
+    Value last = b.select(b.less(length, one), b.index(0), b.sub(length, one));
     return b.extract(op.getInput(), {at[0], last, at[1]});
   });
 }
@@ -113,9 +114,10 @@ Results lowerOp(PlainBuilder &b, LinearOp op) {
   Numerics n(b, elementOf(op.getInput()));
   Value depth = b.dim(op.getWeight(), 1);
   return tabulateLike(b, op.getResult(), op.getInput(), [&](ValueRange at) {
-    return n.store(b.sum(depth, n.wide, [&](Value k) {
+    Value y = b.sum(depth, n.wide, [&](Value k) {
       return b.mul(n.read(op.getInput(), withLast(at, k)), n.weight(op.getWeight(), {at.back(), k}));
-    }));
+    });
+    return n.store(op.getBias() ? b.add(y, n.weight(op.getBias(), at.back())) : y);
   });
 }
 

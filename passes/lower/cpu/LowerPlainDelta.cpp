@@ -37,9 +37,8 @@ Results lowerOp(PlainBuilder &b, DecayOp op) {
 
 Results lowerOp(PlainBuilder &b, PadDecayOp op) {
   Numerics n(b, op.getModel());
-  Value width = b.dim(op.getIds(), 1);
   return {b.update(op.getState(), [&](ValueRange at, Value state) {
-    Value pads = b.convert(b.toInt64(b.sub(width, b.extractIndex(op.getLengths(), at[0]))), n.wide);
+    Value pads = b.convert(b.extract(op.getPads(), at[0]), n.wide);
     Value perPad = logDecay(b, n, n.weight(op.getALog(), at[1]), n.weight(op.getDtBias(), at[1]));
     return b.convert(b.mul(b.convert(state, n.wide), n.exp(b.mul(perPad, pads))), b.getF32Type());
   })};

@@ -12,7 +12,9 @@ using Results = SmallVector<Value>;
 
 std::optional<Results> lowerBasics(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerDelta(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerMemory(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerAttention(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> lowerImages(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerMixture(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerPlan(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerRouting(PlainBuilder &b, mlir::Operation *op);

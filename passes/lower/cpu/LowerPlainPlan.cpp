@@ -77,7 +77,7 @@ Results lowerOp(PlainBuilder &b, MeanOp op) {
 //===----------------------------------------------------------------------===//
 
 Results lowerOp(PlainBuilder &b, EditOp op) {
-  Selection selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal());
+  Selection selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal(), op.getPast());
   Block &function = op.getBody().front();
   Type element = elementOf(op.getResult());
   SmallVector<Source> sources;
@@ -114,9 +114,8 @@ class ProjectOut {
 public:
   ProjectOut(PlainBuilder &b, ProjectOutOp op)
       : b(b), op(op),
-        selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal()), source{op.getSource(),
-                                                                                                op.getSourceAxes(),
-                                                                                                op.getSourceTables()},
+        selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal(), op.getPast()),
+        source{op.getSource(), op.getSourceAxes(), op.getSourceTables()},
         rank(rankOf(op.getValue())), f32(b.getF32Type()), f64(b.getF64Type()) {}
 
   Results lower() {

@@ -56,6 +56,8 @@ Value PlainBuilder::extract(Value tensor, ValueRange at) { return tensor::Extrac
 
 Value PlainBuilder::extractIndex(Value tensor, ValueRange at) { return toIndex(extract(tensor, at)); }
 
+Value PlainBuilder::tokenPlace(Value past, Value row, Value i) { return past ? add(extractIndex(past, row), i) : i; }
+
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//

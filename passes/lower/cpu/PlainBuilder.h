@@ -45,6 +45,8 @@ public:
   Value extract(Value tensor, ValueRange at);
   /// The entry of an int64 tensor as an index.
   Value extractIndex(Value tensor, ValueRange at);
+  /// The place in its sequence of a row's token number `i` of the call: behind its `past[row]` earlier ones, if there are any.
+  Value tokenPlace(Value past, Value row, Value i);
 
   // Control flow.
   /// Runs `body` for i = 0 .. end-1, carrying values.

@@ -19,7 +19,7 @@ Value Selection::contains(ValueRange at) const {
     if (axis < int64_t(at.size()))
       inside = b.both(inside, b.atLeast(lookUp(table, at, axis), b.i64(0)));
   if (causal && at.size() == 4)
-    inside = b.both(inside, b.atMost(at[3], at[2]));
+    inside = b.both(inside, b.atMost(at[3], b.tokenPlace(past, at[0], at[2])));
   return inside;
 }
 

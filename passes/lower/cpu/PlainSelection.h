@@ -7,11 +7,12 @@ namespace nnterp::plain {
 
 /// A product of selections, one per axis with a table: an entry belongs to it if every table has an entry >= 0 there.
 /// `offset`: position of the value's axis 1 in the tables of that axis. `causal`: axes 2 and 3 are query and key, and
-/// keys later than their query are outside.
+/// keys later than their query are outside; `past`: tokens of each row before the first query, or null.
 class Selection {
 public:
-  Selection(PlainBuilder &b, ArrayRef<int64_t> axes, ValueRange tables, Value offset = {}, bool causal = false)
-      : b(b), axes(axes), tables(tables), offset(offset), causal(causal) {}
+  Selection(PlainBuilder &b, ArrayRef<int64_t> axes, ValueRange tables, Value offset = {}, bool causal = false,
+            Value past = {})
+      : b(b), axes(axes), tables(tables), offset(offset), past(past), causal(causal) {}
 
   /// True if the entry `at` is selected; `at` may lack last axes, which then do not count.
   Value contains(ValueRange at) const;
@@ -24,7 +25,7 @@ private:
   PlainBuilder &b;
   ArrayRef<int64_t> axes;
   ValueRange tables;
-  Value offset;
+  Value offset, past;
   bool causal;
 };
 

@@ -70,6 +70,34 @@ TEST_CASE("what no system has is refused", "[arena]") {
   CHECK(arena.currentBytes() == 0);
 }
 
+TEST_CASE("requests to the system are counted, and the peak can start again", "[arena]") {
+  Arena arena;
+  CHECK(arena.systemAllocations() == 0);
+  void *a = arena.allocate(100);
+  CHECK(arena.systemAllocations() == 1);
+  void *b = arena.allocate(1000000); // large blocks come one by one
+  CHECK(arena.systemAllocations() == 2);
+  arena.release(b);
+  CHECK(arena.peakBytes() >= 1000000);
+  arena.restartPeak();
+  CHECK(arena.peakBytes() == 128);
+  arena.release(arena.allocate(1000000));
+  CHECK(arena.systemAllocations() == 2);
+  arena.release(a);
+}
+
+TEST_CASE("clearing takes everything back", "[arena]") {
+  Arena arena;
+  arena.allocate(100);
+  arena.allocate(1000000);
+  arena.clear();
+  CHECK(arena.currentBytes() == 0);
+  CHECK(arena.reservedBytes() == 0);
+  auto *block = static_cast<char *>(arena.allocate(100));
+  std::memset(block, 1, 100);
+  CHECK(arena.currentBytes() == 128);
+}
+
 TEST_CASE("threads may allocate at once", "[arena]") {
   Arena arena;
   auto work = [&](unsigned char mark) {

@@ -59,9 +59,12 @@ TEST_CASE("positions of a file are aligned with the ids; pads get 0", "[batch]")
   auto plain = input;
   plain.emplace_back("position_ids", ints({1, 3}, {-7, 10, 12}));
   CHECK(valuesOf(fromFile(plain).positions) == std::vector<double>{10, 12, 0, 10, 12, 0, 10, 12, 0});
+  CHECK(fromFile(plain).ownPositions);
+  CHECK_FALSE(fromFile(input).ownPositions);
   auto planes = input;
   planes.emplace_back("position_ids", ints({3, 1, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}));
   CHECK(valuesOf(fromFile(planes).positions) == std::vector<double>{2, 3, 0, 5, 6, 0, 8, 9, 0});
+  CHECK(fromFile(planes).position(0, 1) == Position{3, 6, 9});
 }
 
 TEST_CASE("three rows are no planes of positions", "[batch]") {

@@ -60,24 +60,55 @@ TEST_CASE("every command has a help with examples", "[cli]") {
   CHECK(contains(call("--version").out, "nnterp "));
 }
 
-TEST_CASE("NNT0906 to NNT0910: what is not in this version is refused by code", "[cli]") {
-  const Finished run = call("run " + checkpoints +
-                            "toy --chat c.json --chat-prompt hi --generate 3 --image p.png "
-                            "--target cuda --save-state s --load-state l");
+TEST_CASE("NNT0908 and NNT0909: what is not in this version is refused by code", "[cli]") {
+  const Finished run = call("run " + checkpoints + "toy --image p.png --target cuda");
   CHECK(run.status == 1);
   CHECK(run.out == "");
-  CHECK(run.err == "--chat: error NNT0906: a chat as input (--chat) is not in this version\n"
-                   "--chat-prompt: error NNT0906: a chat as input (--chat-prompt) is not in this version\n"
-                   "--generate: error NNT0907: generating tokens (--generate) is not in this version\n"
-                   "--image: error NNT0908: a picture as input (--image) is not in this version\n"
-                   "--target: error NNT0909: the target \"cuda\" (--target) is not in this version\n"
-                   "--save-state: error NNT0910: saving a state (--save-state) is not in this version\n"
-                   "--load-state: error NNT0910: loading a state (--load-state) is not in this version\n");
+  CHECK(run.err == "--image: error NNT0908: a picture as input (--image) is not in this version\n"
+                   "--target: error NNT0909: the target \"cuda\" (--target) is not in this version\n");
   CHECK(call("check " + checkpoints + "toy --target emulator").err ==
         "--target: error NNT0909: the target \"emulator\" (--target) is not in this version\n"
         "note: edits that reach no output were not looked for: there is no compiler at "
         "/nowhere/libnnterp_compiler.so\n");
   CHECK(call("check " + checkpoints + "toy --target cpu --generate 0").status == 0);
+}
+
+TEST_CASE("flags that exclude each other, and numbers that are none, are wrong usage", "[cli]") {
+  const std::string run = "run " + checkpoints + "toy --ids 1 ";
+  for (const char *flags :
+       {"--greedy --temperature 1", "--top-k 3 --greedy", "--eos 1 --no-eos", "--enable-thinking --no-thinking",
+        "--generate -1", "--generate x", "--chunk 0", "--seed x", "--temperature hot"}) {
+    INFO(flags);
+    CHECK(call(run + flags).status == 2);
+  }
+}
+
+TEST_CASE("what generation takes is checked with everything else, before anything is compiled", "[cli]") {
+  const std::string run = "run " + checkpoints + "toy --ids 1 --generate 3 ";
+  auto says = [&](const std::string &flags, const std::string &message) {
+    const Finished finished = call(run + flags);
+    INFO(flags << "\n" << finished.err);
+    CHECK(finished.status == 1);
+    CHECK(contains(finished.err, message));
+  };
+  says("--temperature 0", "sampling: error NNT1302: the temperature is 0;");
+  says("--top-p 1.5", "sampling: error NNT1302: top-p is 1.5;");
+  says("--eos 1,x", "--eos: error NNT1003: expected ids with commas between them, such as 1,2,3; found \"1,x\"");
+  says("--eos 640", "--eos: error NNT1303: id 640 is outside the vocabulary (0 to 639)");
+  says("--max-memory lots",
+       "--max-memory: error NNT1305: expected a size, such as 12G, 512M or a number of bytes; found \"lots\"");
+  says("--save-state /nowhere/s", "/nowhere/s: error NNT0102: cannot write \"/nowhere/s\"");
+  says("--load-state /nowhere/s", "error NNT0101: cannot read \"/nowhere/s\"");
+  says("--save-state out --out ./out", "--save-state: error NNT0102: the state cannot go into the file of the tapped "
+                                       "values, ./out");
+  CHECK(contains(call("run " + checkpoints + "toy --ids 1,2 --generate 1048576").err,
+                 "error NNT1012: input \"main\", row 0: 1048575 generated tokens behind position 1 go beyond"));
+}
+
+TEST_CASE("a plan for generated tokens is checked for as many as there are", "[cli]") {
+  const std::string check = "check " + checkpoints + "toy --tap 'layers[2].layer_output{seq=gen[*]}' --generate ";
+  CHECK(call(check + "3").status == 0);
+  CHECK(contains(call(check + "3").out, "no errors"));
 }
 
 TEST_CASE("independent errors of a run are reported together", "[cli]") {
@@ -150,6 +181,9 @@ TEST_CASE("text and ids go both ways", "[cli]") {
   CHECK(bad.status == 1);
   CHECK(bad.err == "standard input:2:2: error NNT1003: expected token ids, separated by blanks or commas\n");
   CHECK(contains(call("detokenize " + toy, "-1 9999999").err, "error NNT1005: id -1 is outside the vocabulary"));
+  CHECK(call("tokenize " + toy, "a\n\xff").err ==
+        "standard input:2:1: error NNT0401: the text is not UTF-8: byte 0xff at "
+        "offset 2; expected a whole UTF-8 character\n");
 }
 
 TEST_CASE("errors lists and explains codes", "[cli]") {

@@ -17,9 +17,12 @@ static Manifest sample() {
   m.key = "00ff";
   m.blocks = 8;
   m.functions = 2;
+  m.steps = true;
   m.slots = {{SlotKind::input, "ids", DType::i64, {-1, -1}},
              {SlotKind::weight, "model.norm.weight", DType::bf16, {64}},
              {SlotKind::buffer, "e0.source", DType::f32, {}},
+             {SlotKind::state, "layers[3].self_attn.keys", DType::bf16, {-1, 2, -1, 32}},
+             {SlotKind::kept, "e1.src@gen", DType::f32, {-1, 64}},
              {SlotKind::output, "odd \"name\"\n", DType::f32, {-1, -1, 4, 5, 6}}};
   return m;
 }
@@ -38,8 +41,9 @@ TEST_CASE("a manifest reads back as it was", "[manifest]") {
   CHECK(read->key == "00ff");
   CHECK(read->blocks == 8);
   CHECK(read->functions == 2);
-  REQUIRE(read->slots.size() == 4);
-  for (size_t i = 0; i < 4; ++i) {
+  CHECK(read->steps);
+  REQUIRE(read->slots.size() == 6);
+  for (size_t i = 0; i < 6; ++i) {
     CHECK(read->slots[i].kind == sample().slots[i].kind);
     CHECK(read->slots[i].name == sample().slots[i].name);
     CHECK(read->slots[i].dtype == sample().slots[i].dtype);
@@ -65,6 +69,8 @@ TEST_CASE("NNT1019: broken manifest", "[manifest]") {
         "m:3:9: error NNT1019: expected \"abi\" to be an integer, found a string\n");
   CHECK(errorsWith("\"key\": \"00ff\",", "") ==
         "m:1:1: error NNT1019: expected \"key\" to be a string, found nothing\n");
+  CHECK(errorsWith("\"steps\": true", "\"steps\": 1") ==
+        "m:10:11: error NNT1019: expected \"steps\" to be a boolean, found an integer\n");
   CHECK(errorsWith("\"blocks\": 8", "\"blocks\": -8").find("\"blocks\" is negative") != std::string::npos);
   CHECK(errorsWith("\"kind\": \"weight\"", "\"kind\": \"wait\"").find("unknown kind of slot \"wait\"") !=
         std::string::npos);

@@ -10,7 +10,7 @@ static std::string checkpoint(const std::string &name) { return NNTERP_TEST_DATA
 
 TEST_CASE("without plan and flags the logits are tapped", "[prepare]") {
   Diagnostics diags;
-  std::optional<PreparedPlan> prepared = preparePlan(checkpoint("tiny-text"), {}, diags);
+  std::optional<PreparedPlan> prepared = preparePlan(checkpoint("tiny-text"), {}, {}, diags);
   INFO(text(diags));
   REQUIRE(prepared);
   REQUIRE(prepared->resolved.taps.size() == 1);
@@ -26,7 +26,7 @@ TEST_CASE("flags join the plan of a file", "[prepare]") {
   source.flags.taps = {"layers[1].layer_output"};
   source.flags.edits = {"layers[0].mlp.mlp_output zero"};
   Diagnostics diags;
-  std::optional<PreparedPlan> prepared = preparePlan(checkpoint("tiny-text"), source, diags);
+  std::optional<PreparedPlan> prepared = preparePlan(checkpoint("tiny-text"), source, {}, diags);
   INFO(text(diags));
   REQUIRE(prepared);
   CHECK(prepared->resolved.taps.size() == 2);
@@ -50,7 +50,7 @@ TEST_CASE("errors of configuration and plan come together", "[prepare]") {
   PlanSource source;
   source.flags.edits = {"layers[0].mlp.mlp_output zeroo"};
   Diagnostics diags;
-  CHECK_FALSE(preparePlan("nowhere", source, diags));
+  CHECK_FALSE(preparePlan("nowhere", source, {}, diags));
   CHECK(diags.all().size() == 2);
 }
 
@@ -91,6 +91,18 @@ TEST_CASE("FP8 reaches the graph in the dtype of the run", "[prepare]") {
     std::map<std::string, DType> types = storageTypes(weights->index);
     CHECK(types.at("model.layers.0.mlp.experts.gate_up_proj") == dtype);
   }
+}
+
+TEST_CASE("what a run is for decides its programs", "[prepare]") {
+  auto is = [](const RunShape &s, bool next, bool steps, bool memory, bool resume, bool save) {
+    return s.next == next && s.steps == steps && s.memory == memory && s.resume == resume && s.save == save;
+  };
+  CHECK(is(runShape(0), false, false, false, false, false));
+  CHECK(is(runShape(1), true, false, false, false, false));
+  CHECK(is(runShape(2), true, true, true, false, false));
+  CHECK(is(runShape(0, true), false, false, true, true, false));
+  CHECK(is(runShape(1, false, true), true, false, true, false, true));
+  CHECK(is(runShape(0, false, false, true), false, false, true, true, false));
 }
 
 TEST_CASE("a checkpoint is a folder or a config.json", "[prepare]") {

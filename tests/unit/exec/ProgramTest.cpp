@@ -41,6 +41,33 @@ TEST_CASE("a program runs with the services of the host", "[program]") {
   CHECK(again.out == std::vector<int64_t>{80, 100});
 }
 
+TEST_CASE("a program with steps has a second entry", "[program]") {
+  Diagnostics diags;
+  Manifest steps = manifest();
+  steps.steps = true;
+  std::unique_ptr<Program> program = Program::open(TEST_PROGRAM, steps, diags);
+  REQUIRE(program);
+  Table table({1, 2, 3});
+  REQUIRE(program->run(table.slots, {}, diags));
+  REQUIRE(program->run(table.slots, {}, diags, true));
+  CHECK(table.out == std::vector<int64_t>{3, 6, 9});
+}
+
+TEST_CASE("the arena lives with the program: a second call takes nothing from the system", "[program]") {
+  Diagnostics diags;
+  std::unique_ptr<Program> program = Program::open(TEST_PROGRAM, manifest(), diags);
+  REQUIRE(program);
+  Table table({1, 2, 3}), longer(std::vector<int64_t>(100000, 4));
+  CHECK(program->run(table.slots, {}, diags)->allocations == 1);
+  CHECK(program->run(table.slots, {}, diags)->allocations == 0);
+  const std::optional<RunReport> large = program->run(longer.slots, {}, diags);
+  CHECK(large->allocations == 1);
+  CHECK(large->arenaPeak >= 800000);
+  const std::optional<RunReport> small = program->run(table.slots, {}, diags);
+  CHECK(small->allocations == 0);
+  CHECK(small->arenaPeak == 64); // of this call, not of the longest so far
+}
+
 TEST_CASE("a program opens from bytes, several at once", "[program]") {
   Diagnostics diags;
   const std::string bytes = readBytes(TEST_PROGRAM);
@@ -89,6 +116,11 @@ TEST_CASE("NNT1014: program cannot be opened", "[program]") {
   Diagnostics symbols;
   CHECK_FALSE(Program::fromBytes(readBytes(TEST_NO_PROGRAM), manifest(), symbols));
   CHECK(text(symbols) == "error NNT1014: the compiled program is no program of ours: it has no symbol nnterp_host\n");
+  Manifest steps = manifest();
+  steps.steps = true;
+  Diagnostics entry;
+  CHECK_FALSE(Program::fromBytes(readBytes(TEST_NO_STEPS), steps, entry));
+  CHECK(text(entry) == "error NNT1014: the compiled program is no program of ours: it has no symbol nnterp_step\n");
   Diagnostics bytes;
   CHECK_FALSE(Program::fromBytes("not ELF", manifest(), bytes));
   CHECK(bytes.all().at(0).code == "NNT1014");
@@ -103,5 +135,5 @@ TEST_CASE("NNT1015: program of another version", "[program]") {
   Diagnostics diags;
   CHECK_FALSE(Program::open(TEST_PROGRAM, other, diags));
   CHECK(text(diags) == "error NNT1015: " TEST_PROGRAM " was compiled for version 99 of the interface to programs; this "
-                       "executor has version 1\n");
+                       "executor has version 2\n");
 }

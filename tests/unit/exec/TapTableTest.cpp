@@ -46,12 +46,15 @@ TEST_CASE("next tokens have text where there is a tokenizer", "[table]") {
   Diagnostics diags;
   std::optional<Tokenizer> tokenizer = Tokenizer::load(NNTERP_TEST_DATA "/checkpoints/toy", diags);
   REQUIRE(tokenizer);
-  const std::vector<NextTokens> one = {{0, {{273, 0.75}, {366, 0.0525}}}};
+  const std::vector<NextTokens> one = {{"main", 0, {{273, 0.75}, {366, 0.0525}}}};
   CHECK(nextTokenTable(one, &*tokenizer) == "\nnext token\n"
                                             "  75.00 %  273  \"The\"\n"
                                             "   5.25 %  366  \" capital\"\n");
-  CHECK(nextTokenTable({{0, {{1, 1}}}, {1, {{2, 1}}}}, nullptr) == "\nnext token, row 0\n  100.00 %  1\n"
-                                                                   "\nnext token, row 1\n  100.00 %  2\n");
+  CHECK(nextTokenTable({{"main", 0, {{1, 1}}}, {"main", 1, {{2, 1}}}}, nullptr) ==
+        "\nnext token, row 0\n  100.00 %  1\n"
+        "\nnext token, row 1\n  100.00 %  2\n");
+  CHECK(nextTokenTable({{"a", 0, {{1, 1}}}, {"b", 0, {{2, 1}}}}, nullptr) == "\nnext token, a, row 0\n  100.00 %  1\n"
+                                                                             "\nnext token, b, row 0\n  100.00 %  2\n");
   CHECK(nextTokenTable({}, nullptr) == "");
 }
 
@@ -59,7 +62,8 @@ TEST_CASE("the JSON of a run is JSON, whatever the numbers", "[table]") {
   RunResult result = toyResult({"layers[0].layer_output"}, {{1}});
   result.outputs[0].second.as<float>()[0] = NAN;
   Diagnostics diags;
-  std::optional<Json> json = parseJson(runJson(result, {{0, {{3, 0.5}}}}, nullptr, "o.safetensors", diags), "j", diags);
+  std::optional<Json> json =
+      parseJson(runJson(result, {{"main", 0, {{3, 0.5}}}}, nullptr, "o.safetensors", diags), "j", diags);
   INFO(text(diags));
   REQUIRE(json);
   const Json &output = json->find("outputs")->array.at(0);

@@ -159,13 +159,44 @@ TEST_CASE("a plan of flags reads as the plan they stand for") {
   CHECK(plan->values.at("v").tensor.at(1) == 2.5);
 }
 
+TEST_CASE("flags name worlds and generated tokens") {
+  const std::string worlds = R"({"nnterp_plan":1,"worlds":{"a":{"input":"i"},"b":{"input":"j"}}})";
+  auto read = [&](const PlanFlags &flags, Diagnostics &diags) {
+    return readPlan(*expandFlags(parseJson(worlds, "p", diags), flags, diags), "", diags);
+  };
+  Diagnostics diags;
+  std::optional<Plan> plan = read({{"b:layers[*].x{seq=prompt[-1]|gen[*]}@before=y", "x"},
+                                   {"a:layers[3].x{seq=gen[1:3],heads=2} replace @b", "*:y add @a*-2"},
+                                   {}},
+                                  diags);
+  REQUIRE(plan);
+  using Names = std::vector<std::string>;
+  CHECK((plan->taps[0].worlds == Names{"b"} && plan->taps[1].worlds == Names{"a", "b"}));
+  CHECK(plan->taps[0].select->axes.at("seq").parts[1].phase == AxisSelection::Phase::gen);
+  CHECK((plan->edits[0].worlds == Names{"a"} && plan->edits[1].worlds == Names{"a", "b"}));
+  CHECK(plan->edits[0].select->axes.at("seq").parts[0].phase == AxisSelection::Phase::gen);
+  CHECK((plan->edits[0].source->world == std::optional<std::string>("b") && !plan->edits[0].source->at));
+  CHECK((plan->edits[1].source->world == std::optional<std::string>("a") &&
+         plan->edits[1].numbers == std::vector<double>{-2}));
+
+  CHECK_FALSE(read({{"c:x", ":x"}, {"y zero", "a:y add @c"}, {}}, diags));
+  Reading reading;
+  reading.collect(diags);
+  CHECK(reading.errors ==
+        Errors{"--edit:1:1: error NNT0502: an edit of a plan with worlds needs the key \"world\", which is missing",
+               "--edit:1:10: error NNT0512: no world \"c\" in this plan; the nearest are \"a\" or \"b\"",
+               "--tap:1:1: error NNT0512: no world \"c\" in this plan; the nearest are \"a\" or \"b\"",
+               "--tap:1:1: error NNT0504: the world \"\" is no name: expected letters, digits, \"_\" and \"-\", not "
+               "beginning with a digit or \"-\""});
+}
+
 TEST_CASE("what this version does not do is refused from flags too") {
   Diagnostics diags;
-  PlanFlags flags{{"w:x", "x{seq=gen[*]}"}, {"x fill $c", "x call @f"}, {}};
+  PlanFlags flags{{"x{image=0}"}, {"x fill $c", "x call @f"}, {}};
   std::optional<Json> json = expandFlags(std::nullopt, flags, diags);
   REQUIRE(json);
   CHECK_FALSE(readPlan(*json, "", diags));
   Reading reading;
   reading.collect(diags);
-  CHECK(reading.codes == Errors{"NNT0901", "NNT0902", "NNT0903", "NNT0905"});
+  CHECK(reading.codes == Errors{"NNT0903", "NNT0905", "NNT0908"});
 }

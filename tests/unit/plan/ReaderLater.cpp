@@ -11,41 +11,10 @@ static void expect(const Reading &reading, const Errors &errors) {
   CHECK(reading.errors == errors);
 }
 
-static const std::string worlds = "error NNT0901: a plan with worlds (\"worlds\", \"world\") is not in this version";
-static const std::string generated = "error NNT0902: a selection of generated tokens (gen[…]) is not in this version";
 static const std::string sweep = "error NNT0903: a sweep (\"sweep\", $NAME) is not in this version";
 static const std::string edge = "error NNT0904: an edge (\"from\", \"to\") is not in this version";
 static const std::string call = "error NNT0905: the operation \"call\" is not in this version";
 static const std::string also = ": note: also used here";
-
-TEST_CASE("NNT0901: worlds, even a single one") {
-  expect(readMembers("\"worlds\":{\"main\":{\"input\":\"main\"}}"), {"p:1:27: " + worlds});
-  expect(readMembers("\"taps\":[{\"at\":\"x\",\"world\":[\"a\",\"b\"]}]"),
-         {"p:1:44: " + worlds + "\n  p:1:45" + also + "\n  p:1:49" + also});
-  expect(readDo("{\"replace\":{\"world\":\"a\"}}"), {"p:3:21: " + worlds});
-  expect(readMembers("\"edits\":[{\"at\":\"x\",\"world\":\"*\",\"do\":{\"zero\":{}}}]"), {"p:1:45: " + worlds});
-}
-
-TEST_CASE("worlds are checked all the same") {
-  expect(readMembers("\n\"worlds\":{\"a\":{\"input\":\"i\"},\"b\":{\"inputs\":\"i\"}},\n\"edits\":[{\"at\":\"x\","
-                     "\"do\":{\"zero\":{}}}],\n"
-                     "\"taps\":[{\"at\":\"x\",\"world\":\"c\"}]"),
-         {"p:2:10: " + worlds + "\n  p:4:27" + also,
-          "p:2:34: error NNT0501: unknown key \"inputs\" in a world; the nearest is \"input\"",
-          "p:2:33: error NNT0502: a world needs the key \"input\", which is missing",
-          "p:3:10: error NNT0502: an edit of a plan with worlds needs the key \"world\", which is missing",
-          "p:4:27: error NNT0512: no world \"c\" in this plan; the nearest are \"a\" or \"b\""});
-}
-
-TEST_CASE("NNT0902: generated tokens") {
-  for (const char *text : {"gen[*]", "gen[2]", "gen[1:3]", "gen[-1]", "gen[0,2]"}) {
-    expect(readSelect(std::string("{\"seq\":\"") + text + "\"}"), {"p:3:8: " + generated});
-    expect(readDo(std::string("{\"add\":{\"at\":\"y\",\"select\":{\"query\":\"") + text + "\"}}}"),
-           {"p:3:36: " + generated});
-  }
-  expect(readSelect("{\"seq\":[\"prompt[-1]\",\"gen[*]\"],\"key\":\"gen[0]\"}"),
-         {"p:3:22: " + generated + "\n  p:3:38" + also});
-}
 
 TEST_CASE("NNT0903: sweeps and their variables") {
   expect(readMembers("\"sweep\":{\"i\":[1,2.5,\"v\"],\"j\":\"0:3\"}"), {"p:1:26: " + sweep});
@@ -100,11 +69,6 @@ TEST_CASE("NNT0905: call") {
          {"p:3:9: " + call,
           "p:3:9: error NNT0508: \"call\" takes a function's name that begins with \"@\", found \"f\"",
           "p:3:21: error NNT0512: no value \"vectors\" in this plan; the nearest is \"vector\""});
-}
-
-TEST_CASE("NNT0906: a chat as input") {
-  expect(readMembers("\"inputs\":{\"a\":{\"chat\":\"c.json\"}}"),
-         {"p:1:40: error NNT0906: a chat as input (\"chat\") is not in this version"});
 }
 
 TEST_CASE("NNT0908: selections in pictures") {

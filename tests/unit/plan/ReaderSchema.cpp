@@ -50,6 +50,18 @@ TEST_CASE("the schema has every operation") {
   CHECK(found == Names(known.begin(), known.end()));
 }
 
+TEST_CASE("the schema tells the axes that count tokens, and those that take indices per row") {
+  Json json = schema();
+  CHECK(keys(in(json, {"$defs", "select", "patternProperties"})) ==
+        Names{"^(seq|query|key)$", "^(heads|experts|slots|vocab)$"});
+}
+
+TEST_CASE("in a plan with worlds every edit names its own") {
+  Json json = schema();
+  CHECK(in(json, {"if", "required"}).dump() == R"(["worlds"])");
+  CHECK(in(json, {"then", "properties", "edits", "items", "required"}).dump() == R"(["world"])");
+}
+
 /// Every object with properties refuses others and everything of a name is described.
 static void checkClosed(const Json &json) {
   if (const Json *properties = json.find("properties"); properties && json.find("type")) {

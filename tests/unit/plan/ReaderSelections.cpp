@@ -57,6 +57,16 @@ TEST_CASE("token axes: prompt[…] and mixed lists") {
   CHECK(axis("seq", "[\"prompt[-1]\",2,3,\"5:\",4,\"*\"]") == "p,-1 p,2,3 p[5:] p,4 b[:]");
 }
 
+TEST_CASE("token axes: gen[…], alone and beside the prompt") {
+  for (const char *name : {"seq", "query", "key"}) {
+    CHECK(axis(name, "\"gen[2]\"") == "g,2");
+    CHECK(axis(name, "\"gen[-1,0]\"") == "g,-1,0");
+    CHECK(axis(name, "\"gen[1:3]\"") == "g[1:3]");
+    CHECK(axis(name, "\"gen[*]\"") == "g[:]");
+    CHECK(axis(name, "[\"prompt[-1]\",\"gen[*]\",2]") == "p,-1 g[:] p,2");
+  }
+}
+
 TEST_CASE("other axes") {
   CHECK(axis("heads", "3") == "b,3");
   CHECK(axis("heads", "[3,1,3]") == "b,3,1,3");
@@ -99,6 +109,8 @@ TEST_CASE("NNT0510: malformed selections") {
         "p:3:10: error NNT0510: \"heads\": an empty list selects nothing; leave the axis out to select all of it");
   CHECK(wrong("{\"heads\":\"prompt[-1]\"}") ==
         "p:3:10: error NNT0510: \"heads\" counts no tokens, so it takes no \"prompt[-1]\"; seq, query and key do");
+  CHECK(wrong("{\"heads\":\"gen[*]\"}") ==
+        "p:3:10: error NNT0510: \"heads\" counts no tokens, so it takes no \"gen[*]\"; seq, query and key do");
   CHECK(wrong("{\"hidden\":{\"value\":\"where\"}}") == "p:3:11: error NNT0510: \"hidden\" takes no indices per row; "
                                                        "seq, query, key, heads, experts, slots and vocab do");
 }

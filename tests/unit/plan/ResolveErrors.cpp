@@ -124,7 +124,7 @@ TEST_CASE("NNT0710: the encoder's output has a place where edits reach something
   tower.shape = {{Dim::batch, 0}, {Dim::seq, 0}, {Dim::fixed, 4}};
   tower.access = Access::readOnly;
   TinyModel seen{model().config, PointTable({tower}, {}, "test", 1)};
-  CHECK(run(members({R"({"at":"vision.tower_output","do":{"zero":{}}})"}, R"("taps":["vision.tower_output"])"), {}, 0,
+  CHECK(run(members({R"({"at":"vision.tower_output","do":{"zero":{}}})"}, R"("taps":["vision.tower_output"])"), Given(),
             seen)
             .messages ==
         Messages{"p:2:7: error NNT0710: vision.tower_output can be tapped but not edited\n"
