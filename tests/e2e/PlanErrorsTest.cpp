@@ -47,7 +47,7 @@ TEST_CASE("NNT0806: edits that reach no output, all in one go", "[plan-errors]")
   CHECK(command.out.empty());
   CHECK(command.err ==
         "plan.json:3:3: error NNT0806: the edit at 'layers[3].self_attn.past_keys' reaches no output of this run\n"
-        "  plan.json:3:3: note: it is read by later tokens only, and this run generates none\n"
+        "  plan.json:3:3: note: it is read by later tokens only, and this run generates none that would\n"
         "plan.json:4:3: error NNT0806: the edit at 'layers[5].layer_output' reaches no output of this run\n"
         "  plan.json:4:3: note: tap a value that depends on it, such as 'logits' or the value itself\n");
 }

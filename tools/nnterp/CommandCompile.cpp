@@ -21,21 +21,6 @@ static int emitText(const std::string &text, const std::string &out) {
   return report(diags);
 }
 
-/// Weights where there are some: their storage types are part of the graph. A configuration alone compiles to every
-/// stage but the last.
-static bool haveWeights(const std::string &checkpoint) {
-  std::error_code failure;
-  if (isConfigAlone(checkpoint))
-    return false;
-  for (const fs::directory_entry &entry : fs::directory_iterator(checkpoint, failure)) {
-    const std::string file = entry.path().filename().string();
-    for (const char *suffix : {".safetensors", ".safetensors.index.json", ".bin", ".bin.index.json", ".pt", ".pth"})
-      if (file.size() > std::string(suffix).size() && file.rfind(suffix) == file.size() - std::string(suffix).size())
-        return true;
-  }
-  return false;
-}
-
 /// The artefact: into a folder that the user names, or into the cache.
 static int emitArtefact(const ProgramRequest &request, const std::string &out, bool quiet, Diagnostics &diags) {
   if (out.empty()) {

@@ -52,12 +52,13 @@ private:
   CLI::App app{
       "Looks into and edits Qwen3.5-MoE models: compiles a plan of taps and edits into the model, and runs it.",
       "nnterp"};
-  CLI::App *info, *points, *import, *check, *compile, *run, *verify, *tokenize, *detokenize, *errors;
+  CLI::App *info, *points, *import, *check, *explain, *compile, *run, *verify, *tokenize, *detokenize, *errors;
 
   RunArguments runArguments;
   CompileArguments compileArguments;
   PlanArguments checkArguments;
   PointsArguments pointsArguments;
+  ExplainArguments explainArguments;
   VerifyArguments verifyArguments;
   LaterOptions later;
   std::vector<std::string> prompts, ids, files, chats, chatPrompts, verifyPrompts, verifyIds;
@@ -228,6 +229,19 @@ CommandLine::CommandLine() {
   planOptions(check, checkArguments);
   check->add_flag("--json", checkArguments.json, "Summary and diagnostics as JSON on standard output");
 
+  explain = command("explain", "What a plan will cost: programs, worlds, arithmetic, bytes, memory", help::explain);
+  planOptions(explain, explainArguments);
+  explain->add_option("--rows", explainArguments.rows, "Rows of each input that the plan does not give (default: 1)")
+      ->type_name("B")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20));
+  explain->add_option("--tokens", explainArguments.tokens, "Tokens of each such row (default: 128)")
+      ->type_name("S")
+      ->check(CLI::Range(int64_t(1), maxPosition));
+  explain->add_option("--chunk", explainArguments.chunk, "As for run: the prompt in pieces of at most N tokens")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t(1), maxPosition));
+  explain->add_flag("--json", explainArguments.json, "As JSON");
+
   compile = command("compile", "Compiles a plan, to a program or to any stage before", help::compile);
   planOptions(compile, compileArguments);
   compile->add_option("--emit", compileArguments.emit, "Stage to stop at (default: object)")
@@ -282,7 +296,7 @@ int CommandLine::usageError(const CLI::ParseError &error) {
 }
 
 int CommandLine::dispatch() {
-  runArguments.later = compileArguments.later = checkArguments.later = later.given();
+  runArguments.later = compileArguments.later = checkArguments.later = explainArguments.later = later.given();
   auto inputs = [&](InputKind kind, const std::vector<std::string> &texts) {
     for (const std::string &text : texts)
       runArguments.inputs.push_back({kind, text});
@@ -304,6 +318,8 @@ int CommandLine::dispatch() {
     return importCommand(importCheckpoint, importDType, importOut);
   if (check->parsed())
     return checkCommand(checkArguments);
+  if (explain->parsed())
+    return explainCommand(explainArguments);
   if (compile->parsed())
     return compileCommand(compileArguments);
   if (run->parsed())

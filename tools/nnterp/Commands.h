@@ -43,6 +43,13 @@ struct CompileArguments : PlanArguments {
   std::string out; ///< for a program "" is the cache
 };
 
+struct ExplainArguments : PlanArguments {
+  std::vector<InputArgument> inputs;
+  ChatOptions chat;
+  int64_t rows = 1, tokens = 128; ///< of inputs that are not given
+  int64_t chunk = 0;
+};
+
 struct PointsArguments {
   std::string checkpoint, filter;
   bool json = false, tree = false;
@@ -63,6 +70,7 @@ int compileCommand(const CompileArguments &arguments);
 int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out);
 int infoCommand(const std::string &checkpoint, bool json);
 int pointsCommand(const PointsArguments &arguments);
+int explainCommand(const ExplainArguments &arguments);
 int verifyCommand(const VerifyArguments &arguments);
 /// Text, or ids separated by blanks or commas, on standard input.
 int tokenizeCommand(const std::string &checkpoint, bool json);

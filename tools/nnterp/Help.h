@@ -41,6 +41,18 @@ Examples
   nnterp check toy/ --plan plan.json --print-plan       the plan with all flags in it, as JSON
   nnterp check toy/ --plan plan.json --print-plan=ir    the same as nnterp.plan)";
 
+constexpr const char *explain = R"(Nothing is computed and no weights are read; a config.json alone will do.
+
+Examples
+  nnterp explain toy/ --tokens 512 --generate 100
+  nnterp explain toy/config.json --plan patching.json   what do these worlds share?
+  nnterp explain toy/ --plan plan.json --rows 16 --json
+
+  programs  kernels per call on the prompt, and per generated token
+  worlds    what each world computes for itself
+  work      floating-point operations, and bytes of weights that are read
+  taps      what the output file holds; state: what a sequence keeps; memory: the expected peak)";
+
 constexpr const char *compile = R"(Examples
   nnterp compile toy/ --plan plan.json                  compile into the cache: the next run starts at once
   nnterp compile toy/ --plan plan.json --generate 10    for runs that generate (any number of tokens from 2 on)

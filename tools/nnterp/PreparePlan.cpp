@@ -48,6 +48,19 @@ bool isConfigAlone(const std::string &checkpoint) {
   return fs::path(checkpoint).extension() == ".json" && !fs::is_directory(checkpoint, failure);
 }
 
+bool haveWeights(const std::string &checkpoint) {
+  std::error_code failure;
+  if (isConfigAlone(checkpoint))
+    return false;
+  for (const fs::directory_entry &entry : fs::directory_iterator(checkpoint, failure)) {
+    const std::string file = entry.path().filename().string();
+    for (const char *suffix : {".safetensors", ".safetensors.index.json", ".bin", ".bin.index.json", ".pt", ".pth"})
+      if (file.size() > std::string(suffix).size() && file.rfind(suffix) == file.size() - std::string(suffix).size())
+        return true;
+  }
+  return false;
+}
+
 std::string checkpointFolder(const std::string &checkpoint) {
   if (!isConfigAlone(checkpoint))
     return checkpoint;

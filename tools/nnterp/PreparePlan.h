@@ -37,6 +37,9 @@ RunShape runShape(int64_t generate, bool chunked = false, bool save = false, boo
 /// True for a path that is a config.json and not a folder with weights.
 bool isConfigAlone(const std::string &checkpoint);
 
+/// Whether there are weights: their storage types are part of the graph. A configuration alone compiles to every stage but the last.
+bool haveWeights(const std::string &checkpoint);
+
 /// The folder that holds tokenizer and weights.
 std::string checkpointFolder(const std::string &checkpoint);
 
