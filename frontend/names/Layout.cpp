@@ -65,6 +65,12 @@ const std::vector<std::string> &axes(Layout layout) { return layoutRows()[size_t
 
 bool isTokenAxis(std::string_view axis) { return axis == "seq" || axis == "query" || axis == "key"; }
 
+bool isImageAxis(std::string_view axis) { return isPictureAxis(axis) || axis == "query_patch" || axis == "key_patch"; }
+
+bool isPictureAxis(std::string_view axis) { return axis == "patches" || axis == "image_tokens"; }
+
+bool isPictureKey(std::string_view key) { return key == "image" || key == "rows" || key == "cols"; }
+
 bool isPlaced(Layout layout) {
   return layout == Layout::State || layout == Layout::ConvState || layout == Layout::Memory;
 }

@@ -2,6 +2,7 @@
 #include "frontend/names/NameMatcher.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace nnterp {
 
@@ -53,6 +54,13 @@ std::optional<std::vector<int64_t>> NameMatcher::selectBlocks(int64_t count, boo
   return blocks;
 }
 
+std::optional<int64_t> NameMatcher::segmentNumber() const {
+  const std::string &digits = parts.segment;
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(number) : std::nullopt;
+}
+
 std::optional<std::vector<PointRef>> NameMatcher::run() {
   // Without an encoder every name of it has the same cause.
   std::string_view first(parts.key);
@@ -69,6 +77,10 @@ std::optional<std::vector<PointRef>> NameMatcher::run() {
     return unknown();
   const PointInfo &row = table.rows()[found->second.row];
   Presence presence = found->second.presence;
+  std::optional<int64_t> segment = parts.segment.empty() ? -1 : segmentNumber();
+  if (!segment)
+    return fail("NNT0604", "\"" + pattern + "\": expected the number of an image behind \"#\", as in \"" +
+                               pattern.substr(0, pattern.rfind('#')) + "#0\"");
   std::vector<PointRef> points;
   if (parts.scope == NameParts::Scope::model) {
     points.push_back({&row, -1});
@@ -80,7 +92,7 @@ std::optional<std::vector<PointRef>> NameMatcher::run() {
       return std::nullopt;
     for (int64_t block : *blocks) {
       if (hasRow(block, presence))
-        points.push_back({&row, block});
+        points.push_back({&row, block, *segment});
       else if (explicitly)
         return absentOnBlock(block, presence);
     }
@@ -93,8 +105,6 @@ std::optional<std::vector<PointRef>> NameMatcher::run() {
                   {having.empty() ? "no block of this model has it" : "blocks that have it: " + indexList(having)});
     }
   }
-  if (row.presence == Presence::image)
-    return fail("NNT0908", "images are not in this version: \"" + pattern + "\" exists only when a prompt has images");
   return points;
 }
 

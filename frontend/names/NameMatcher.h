@@ -17,6 +17,8 @@ public:
 private:
   /// Blocks that the index form selects, ascending, each once. `explicitly`: each of them was named by its number.
   std::optional<std::vector<int64_t>> selectBlocks(int64_t count, bool &explicitly);
+  /// The image that the name ends in.
+  std::optional<int64_t> segmentNumber() const;
   bool hasRow(int64_t block, Presence presence) const;
   std::vector<std::string> suggestions() const;
   /// Every way to write a value in this name's scope, with its prefix.

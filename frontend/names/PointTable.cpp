@@ -4,6 +4,7 @@
 #include "frontend/names/NameMatcher.h"
 #include "frontend/names/NameParts.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace nnterp {
@@ -65,6 +66,11 @@ std::string indexList(const std::vector<int64_t> &numbers) {
   return text;
 }
 
+std::string_view PointInfo::lastWord() const {
+  std::string_view word = std::string_view(name).substr(name.rfind('.') + 1);
+  return word.substr(0, word.find('#'));
+}
+
 std::string PointRef::name() const {
   if (!info)
     return "";
@@ -74,7 +80,10 @@ std::string PointRef::name() const {
   if (info->inBlock())
     return index + info->name;
   assert(startsWith(info->name, kTowerPrefix));
-  return "vision." + index + info->name.substr(kTowerPrefix.size());
+  std::string name = "vision." + index + info->name.substr(kTowerPrefix.size());
+  if (segment >= 0)
+    name.replace(name.rfind('#') + 1, std::string::npos, std::to_string(segment));
+  return name;
 }
 
 PointTable::PointTable(std::vector<PointInfo> rows, std::vector<BlockKind> layers, std::string family,
@@ -128,6 +137,23 @@ std::vector<PointRef> PointTable::points() const {
           (row->presence == Presence::linearBlock) == (kinds[layer] == BlockKind::linear))
         list.push_back({&*row, int64_t(layer)});
   addModel(behindBlocks, table.end());
+  return list;
+}
+
+std::vector<PointRef> PointTable::imagePoints() const {
+  std::vector<PointRef> list;
+  auto inBlock = [](const PointInfo &row) { return startsWith(row.name, kTowerPrefix); };
+  auto first = std::find_if(table.begin(), table.end(), inBlock);
+  auto behind = std::find_if_not(first, table.end(), inBlock);
+  auto add = [&](auto from, auto to, int64_t layer) {
+    for (; from != to; ++from)
+      if (from->inEncoder())
+        list.push_back({&*from, layer});
+  };
+  add(table.begin(), first, -1);
+  for (int64_t layer = 0; layer < towerDepth; ++layer)
+    add(first, behind, layer);
+  add(behind, table.end(), -1);
   return list;
 }
 

@@ -53,6 +53,12 @@ std::optional<Layout> layoutByName(std::string_view name);
 const std::vector<std::string> &axes(Layout layout);
 /// seq, query, key: axes that count real tokens per row.
 bool isTokenAxis(std::string_view axis);
+/// patches, image_tokens, query_patch, key_patch: axes as long as an input's images are large.
+bool isImageAxis(std::string_view axis);
+/// patches, image_tokens: axes on which a rectangle of one image can be selected.
+bool isPictureAxis(std::string_view axis);
+/// image, rows, cols: what selects such a rectangle instead.
+bool isPictureKey(std::string_view key);
 /// State, ConvState, Memory: no axis of tokens to select on but a place in the sequence (Memory still has `key`).
 bool isPlaced(Layout layout);
 
@@ -95,13 +101,21 @@ struct PointInfo {
   bool inBlock() const {
     return presence == Presence::everyBlock || presence == Presence::linearBlock || presence == Presence::fullBlock;
   }
+  /// Of the image encoder or its projector, computed before the text: values of images but the mask of their tokens.
+  bool inEncoder() const { return presence == Presence::image && layout != Layout::ImageTokenMask; }
+  /// Behind the last dot and without `#i`: `attention_scores`.
+  std::string_view lastWord() const;
 };
 
 /// A point of one model: a row of the table at a block.
 struct PointRef {
   const PointInfo *info = nullptr;
   int64_t layer = -1;       ///< -1 for model values; a block of the encoder for `vision.layers[j]` rows
+  int64_t segment = -1;     ///< the image of rows that end in `#i`; -1: of all, or of others
   std::string name() const; ///< `layers[3].self_attn.attention_premix`
+  bool operator==(const PointRef &other) const {
+    return info == other.info && layer == other.layer && segment == other.segment;
+  }
 };
 
 /// How a name failed, for messages.
@@ -124,11 +138,13 @@ public:
   const PointInfo *row(std::string_view standardName) const;
   /// Blocks of the text model that have a row, in order; empty for values of the model and of images.
   std::vector<int64_t> blocksOf(Presence presence) const;
-  /// Every point of the graph in forward order, block after block. Values of images are not in the graph of this
-  /// version.
+  /// Every point of the text model in forward order, block after block.
   std::vector<PointRef> points() const;
+  /// The same of the image encoder and its projector; one for all images of a row that ends in `#i`.
+  std::vector<PointRef> imagePoints() const;
   /// Expands a plan name with index forms `[3]`, `[-1]`, `[3,7]`, `[0:8]`, `[*]`, `[linear]`, `[full]` and all aliases
-  /// of spec/plan.md 3 (word aliases such as `gate` = `router` included) into points in forward order. `matchedIndex`:
+  /// of spec/plan.md 3 (word aliases such as `gate` = `router` included) into points in forward order; `#2` at the end is
+  /// one image's. `matchedIndex`:
   /// replaces `[=]` when >= 0. Returns nothing and fills `error` when the name is wrong.
   std::optional<std::vector<PointRef>> expand(std::string_view pattern, NameError &error,
                                               int64_t matchedIndex = -1) const;

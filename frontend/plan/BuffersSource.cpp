@@ -16,7 +16,7 @@ SourcePair::SourcePair(const PlanEdit &edit, const EditSpec &spec, const Region 
     skipped = spec.ordinals.size() - extents.size();
     return;
   }
-  fromPhase = source.kind == SourceSpec::Kind::kept ? Phase::prompt : spec.phase;
+  fromPhase = source.place.phase;
   for (size_t axis = 0; axis < from->axes.size(); ++axis)
     if (!(source.squeezeSeq && axis == 1)) {
       fromAxes.push_back(axis);
@@ -95,7 +95,7 @@ bool SourcePair::checkValue(Diagnostics &diags) const {
 
 /// A source in the same call has every generated token that the region has.
 bool SourcePair::checkSteps(Diagnostics &diags) const {
-  if (fromPhase == Phase::prompt)
+  if (fromPhase != Phase::gen)
     return true;
   for (int64_t step : region.steps)
     if (from->stepPlace(step) < 0) {
@@ -186,7 +186,7 @@ bool SourcePair::checkRows(size_t sourceAxis, Diagnostics &diags) const {
   for (size_t rank = 0; rank < region.rows.size(); ++rank) {
     bool byRow = rowByRow(sourceAxis, rank), grows = growsWithRow(sourceAxis, rank);
     int64_t have = byRow ? theirs[sourceAxis][*rowFor(rank)] : extents[sourceAxis];
-    if (spec.phase == Phase::prompt || !(keys || grows)) {
+    if (spec.phase != Phase::gen || !(keys || grows)) {
       if (byRow && !checkCounts(sourceAxis, rank, "", have, ours[sourceAxis][rank], diags))
         return false;
       continue;
@@ -247,7 +247,7 @@ bool SourcePair::pairsAcross(size_t sourceAxis, const CallOf &callOf) const {
 }
 
 bool SourcePair::readsAcross(const CallOf &callOf, int64_t calls) const {
-  if (calls < 2 || !from || spec.phase == Phase::gen || !region.live(Phase::prompt))
+  if (calls < 2 || !from || spec.phase != Phase::prompt || !region.live(Phase::prompt))
     return false;
   std::vector<int64_t> edits = callsOf(region, callOf, calls), reads = callsOf(*from, callOf, calls), all;
   std::set_union(edits.begin(), edits.end(), reads.begin(), reads.end(), std::back_inserter(all));

@@ -129,6 +129,8 @@ bool surelyOverlap(const Select *a, const Select *b, const PointInfo &info, bool
   const std::vector<std::string> &names = axes(info.layout);
   for (size_t i = 0; i < names.size(); ++i) {
     const AxisSelection *x = chosen(a, names[i]), *y = chosen(b, names[i]);
+    if (isPictureAxis(names[i]) && (pictureOf(a) || pictureOf(b)))
+      return false; // a run knows the grids
     static const AxisSelection everything = {{{AxisSelection::Phase::both, Range{}}}, "", true, {}};
     if (!x && !y)
       continue;

@@ -63,7 +63,6 @@ void PlanChecks::later(Later feature, const SourceLoc &loc) {
       {"NNT0903", "a sweep (\"sweep\", $NAME) is not in this version"},
       {"NNT0904", "an edge (\"from\", \"to\") is not in this version"},
       {"NNT0905", "the operation \"call\" is not in this version"},
-      {"NNT0908", "a selection in a picture (\"image\", \"rows\", \"cols\") is not in this version"},
   };
   auto [known, first] = refused.try_emplace(feature, diags.all().size());
   if (first)

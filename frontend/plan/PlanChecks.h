@@ -28,7 +28,7 @@ std::string suggest(std::string_view word, const std::vector<std::string> &candi
 std::string shown(const Json &json);
 
 /// What the format knows and this version does not do; each has its code NNT09xx.
-enum class Later { sweep, edge, call, picture };
+enum class Later { sweep, edge, call };
 
 /// Base of the plan reader. A check that returns nothing has reported why; `what` names the checked thing in messages.
 class PlanChecks {

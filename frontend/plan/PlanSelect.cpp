@@ -16,9 +16,6 @@ static bool takesRowIndices(const std::string &axis) {
   return false;
 }
 
-/// Keys that select a rectangle of a picture instead of an axis.
-static bool isPictureKey(const std::string &axis) { return axis == "image" || axis == "rows" || axis == "cols"; }
-
 /// A bare index or range counts within the prompt on token axes.
 static Phase barePhase(const std::string &axis) { return isTokenAxis(axis) ? Phase::prompt : Phase::both; }
 
@@ -27,18 +24,22 @@ std::optional<Select> PlanReader::readSelect(const Json &json) {
     return std::nullopt;
   Select select;
   select.loc = json.loc;
-  for (const Json::Member &member : json.object) {
+  for (const Json::Member &member : json.object)
     if (std::optional<AxisSelection> axis = readAxis(member.key, member.value))
       select.axes[member.key] = std::move(*axis);
-    if (isPictureKey(member.key))
-      later(Later::picture, member.keyLoc);
-  }
   return select;
 }
 
 std::optional<AxisSelection> PlanReader::readAxis(const std::string &axis, const Json &json) {
   AxisSelection selection;
   selection.loc = json.loc;
+  bool isOne = json.kind == Json::Kind::integer || (json.isString() && json.string == "*");
+  if (axis == "image" && !isOne) {
+    if (!json.isString() || !mentionsSweep(json.string, json.loc))
+      error("NNT0510", json.loc,
+            "\"image\" is one image: expected its number, from 0 or from -1 backwards, found " + shown(json));
+    return std::nullopt;
+  }
   if (json.isObject()) {
     if (!takesRowIndices(axis)) {
       error("NNT0510", json.loc,

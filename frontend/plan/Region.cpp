@@ -12,6 +12,13 @@ int64_t InputRows::longest() const {
   return most;
 }
 
+int64_t InputRows::patchesBefore(size_t image) const {
+  int64_t sum = 0;
+  for (size_t before = 0; before < image; ++before)
+    sum += patchesOf(before);
+  return sum;
+}
+
 int64_t Region::count(size_t axis, size_t rank, Phase phase) const {
   const RegionAxis &own = axes[axis];
   if (own.kind == RegionAxis::tokens && phase == Phase::gen)
@@ -190,18 +197,82 @@ private:
     }
   }
 
+  /// The extent of an axis that counts no tokens of a row.
+  int64_t extentOf(const Dim &dim) const {
+    switch (dim.kind) {
+    case Dim::fixed:
+      return dim.size;
+    case Dim::patches:
+      return input.patchesBefore(input.grids.size());
+    case Dim::imageTokens:
+      return input.patchesBefore(input.grids.size()) / (input.merge * input.merge);
+    case Dim::segment:
+      return input.patchesOf(size_t(point.segment));
+    case Dim::batch:
+    case Dim::seq:
+      break;
+    }
+    return 0;
+  }
+
+  void readEntries(RegionAxis &axis, const std::string &name, const AxisSelection &selection) {
+    axis.listed = true;
+    Picked picked = pick(selection, axis.size);
+    if (picked.outside)
+      return error("NNT0702", selection,
+                   "index " + std::to_string(*picked.outside) + " is outside \"" + name + "\" of " + point.name() +
+                       input.label + ", which has " + count(axis.size, "entry"));
+    axis.positions.push_back(std::move(picked.indices));
+  }
+
+  /// One side of a rectangle; null is all of it.
+  std::vector<int64_t> readSide(const AxisSelection *lines, const char *key, size_t image, int64_t size,
+                                const std::string &entries) {
+    static const AxisSelection all = {{{AxisSelection::Phase::both, Range{}}}, "", true, {}};
+    Picked picked = pick(lines ? *lines : all, size);
+    if (picked.outside)
+      error("NNT0702", *lines,
+            "index " + std::to_string(*picked.outside) + " is outside \"" + key + "\" of image " +
+                std::to_string(image) + input.label + ", which has " +
+                count(size, std::string(key) == "rows" ? "row" : "column") + " of " + entries);
+    return std::move(picked.indices);
+  }
+
+  /// A rectangle of one image, line after line. What is stored is in order of the cells that become one token, and
+  /// within one again line after line; image tokens are whole cells.
+  void readPicture(RegionAxis &axis, bool ofPatches, const Picture &picture) {
+    axis.listed = true;
+    Picked images = pick(*picture.image, int64_t(input.grids.size()));
+    if (images.outside)
+      return error("NNT0702", *picture.image,
+                   "there is no image " + std::to_string(*images.outside) + ": " + input.whole() + " has " +
+                       count(int64_t(input.grids.size()), "image"));
+    size_t image = size_t(images.indices[0]);
+    int64_t merge = input.merge, cell = ofPatches ? merge : 1, unit = ofPatches ? 1 : merge;
+    int64_t height = input.grids[image][1] / unit, width = input.grids[image][2] / unit;
+    const std::string of = ofPatches ? "patches" : "image tokens";
+    std::vector<int64_t> rows = readSide(picture.rows, "rows", image, height, of);
+    std::vector<int64_t> cols = readSide(picture.cols, "cols", image, width, of);
+    int64_t first = input.patchesBefore(image) / (unit * unit);
+    std::vector<int64_t> &positions = axis.positions.emplace_back();
+    for (int64_t row : rows)
+      for (int64_t col : cols)
+        positions.push_back(first + ((row / cell * (width / cell) + col / cell) * cell + row % cell) * cell +
+                            col % cell);
+  }
+
   RegionAxis axis(const std::string &name, const Dim &dim) {
     RegionAxis result;
-    result.size = dim.kind == Dim::fixed ? dim.size : 0;
+    result.size = extentOf(dim);
     const AxisSelection *selection = chosen(select, name);
-    if (isTokenAxis(name)) {
+    if (isTokenAxis(name))
       readTokens(result, name, selection);
-    } else if (selection && !selection->rowValue.empty()) {
+    else if (selection && !selection->rowValue.empty())
       readRowIndices(result, name, *selection);
-    } else if (selection) {
-      result.listed = true;
-      result.positions.push_back(pick(*selection, result.size).indices); // in range: resolvePlan has seen the extent
-    }
+    else if (selection)
+      readEntries(result, name, *selection);
+    else if (isChosen(select, name))
+      readPicture(result, dim.kind == Dim::patches, pictureOf(select));
     return result;
   }
 

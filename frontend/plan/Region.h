@@ -5,6 +5,8 @@
 #include "frontend/plan/Resolved.h"
 #include "frontend/plan/Selection.h"
 
+#include <array>
+
 namespace nnterp {
 
 /// The rows of one input, as a run knows them.
@@ -14,10 +16,16 @@ struct InputRows {
   std::vector<int64_t> loaded;          ///< tokens of a loaded state, before those
   int64_t seq = 0;                      ///< S, the padded length
   int64_t steps = 0;                    ///< generated tokens that are fed back
+  std::vector<std::array<int64_t, 3>> grids; ///< t, h, w in patches of its images
+  int64_t merge = 1;                    ///< patches along the side of a cell that becomes one token
 
   int64_t rows() const { return int64_t(lengths.size()); }
   int64_t longest() const;              ///< of the rows with what was loaded
   std::string row(int64_t row) const { return "row " + std::to_string(row) + label; }
+  std::string whole() const { return label.empty() ? "the input" : label.substr(sizeof(" of ") - 1); }
+  /// Patches of an image, and of those before it.
+  int64_t patchesOf(size_t image) const { return grids[image][0] * grids[image][1] * grids[image][2]; }
+  int64_t patchesBefore(size_t image) const;
 };
 
 /// What a region holds along one axis but the batch.

@@ -43,6 +43,9 @@ std::optional<std::vector<PointRef>> Resolver::expand(const std::string &name, c
     Diagnostic &diagnostic = diags.error(error.code, loc, error.message);
     for (const std::string &note : error.notes)
       diagnostic.notes.push_back({SourceLoc(), note});
+  } else if (found->front().info->presence == Presence::image && !result.shape.images) {
+    diags.error("NNT0609", loc, "\"" + name + "\" exists only when the input has images, and this run has none");
+    return std::nullopt;
   }
   return found;
 }
@@ -76,8 +79,8 @@ void Resolver::resolveEdit(size_t entry) {
   if (!sound || !checkFed(select, *first.info, edit.atLoc))
     return;
   Phases phases = phasesOf(select, *first.info);
-  for (Phase phase : {Phase::prompt, Phase::gen})
-    if (phases.has(phase) && (phase == Phase::prompt || result.shape.steps))
+  for (Phase phase : {Phase::images, Phase::prompt, Phase::gen})
+    if (phases.has(phase) && (phase != Phase::gen || result.shape.steps))
       for (const std::string &name : edit.worlds)
         if (!resolveEditAt(entry, *matched, {"e" + std::to_string(entry), phase, &world(name)}))
           return; // what is wrong in one program or world would be said again of the next
@@ -93,9 +96,8 @@ bool Resolver::resolveEditAt(size_t entry, const std::vector<PointRef> &matched,
   spec.world = site.world->name;
   spec.layout = info.layout;
   spec.op = edit.op;
-  const std::vector<std::string> &names = axes(info.layout);
-  for (size_t i = 0; i < names.size(); ++i)
-    spec.ordinals.push_back(editTable(site, info.layout, i, info.shape[i], chosen(pointerTo(edit.select), names[i])));
+  for (size_t i = 0; i < info.shape.size(); ++i)
+    spec.ordinals.push_back(editTable(site, info, i, pointerTo(edit.select)));
   for (size_t i = 0; i < edit.numbers.size(); ++i) {
     spec.numbers.push_back(bufferName(site, "c" + std::to_string(i), false));
     addBuffer(site, spec.numbers.back(), DType::f32, {});
@@ -130,16 +132,27 @@ static auto applicationOrder(const PlanEdit &edit) {
 }
 
 void Resolver::sortEdits() {
-  std::map<std::string, size_t> forward, worlds;
-  for (const PointRef &point : points.points())
-    forward.emplace(point.name(), forward.size());
+  std::map<std::pair<const PointInfo *, int64_t>, size_t> forward;
+  for (const std::vector<PointRef> &region : {points.imagePoints(), points.points()})
+    for (const PointRef &point : region)
+      forward.emplace(std::pair(point.info, point.layer), forward.size());
+  auto place = [&](const std::string &name) {
+    NameError unused;
+    PointRef point = points.expand(name, unused)->front();
+    return std::tuple(forward.at({point.info, point.layer}), point.segment);
+  };
+  std::map<std::string, size_t> worlds;
   for (const WorldSpec &world : result.worlds)
     worlds.emplace(world.name, worlds.size());
-  auto place = [&](const EditSpec &edit) {
-    return std::tuple(edit.phase, worlds[edit.world], forward[edit.point], applicationOrder(plan.edits[edit.entry]));
+  std::map<std::string, decltype(place(""))> places;
+  for (const EditSpec &edit : result.edits)
+    if (!places.count(edit.point))
+      places.emplace(edit.point, place(edit.point));
+  auto order = [&](const EditSpec &edit) {
+    return std::tuple(edit.phase, worlds[edit.world], places.at(edit.point), applicationOrder(plan.edits[edit.entry]));
   };
   std::stable_sort(result.edits.begin(), result.edits.end(),
-                   [&](const EditSpec &a, const EditSpec &b) { return place(a) < place(b); });
+                   [&](const EditSpec &a, const EditSpec &b) { return order(a) < order(b); });
 }
 
 std::optional<ResolvedPlan> resolvePlan(std::shared_ptr<const Plan> plan, const PointTable &points,

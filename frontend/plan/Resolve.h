@@ -39,17 +39,18 @@ private:
   std::string keyOf(const PlanTap &tap, const std::string &world, const std::string &value, bool alone) const;
 
   // ResolveTables.cpp
-  /// `byRow`: the buffer's contents rest on a world's rows, so each input (phase prompt) or world (phase gen) has its own.
+  /// `byRow`: the buffer's contents rest on a world's rows or images, so each input, or world (phase gen), has its own.
   std::string bufferName(const Site &site, const std::string &part, bool byRow) const;
   void addBuffer(const Site &site, const std::string &name, DType dtype, Shape dims);
   /// A table along one axis of a value; `extent`: of the table.
   AxisTable addTable(const Site &site, const std::string &part, bool byRow, bool perRow, int64_t extent);
-  AxisTable editTable(const Site &site, Layout layout, size_t axis, const Dim &dim, const AxisSelection *selection);
+  AxisTable editTable(const Site &site, const PointInfo &info, size_t axis, const Select *select);
   std::vector<AxisTable> gatherTables(const Site &site, const std::string &part, Layout layout, const Select *select);
 
   // ResolveChecks.cpp: each reports what is wrong and says whether all was well
   bool checkSelect(const Select *select, const PointRef &point, bool mustHold);
   bool checkAxis(const std::string &axis, const AxisSelection &selection, const PointRef &point, bool mustHold);
+  bool checkPicture(const Select &select, const PointRef &point);
   bool checkRowValue(const AxisSelection &selection);
   bool checkPlace(const Select *select, const PointRef &point);
   bool checkFed(const Select *select, const PointInfo &info, const SourceLoc &loc);
@@ -74,8 +75,11 @@ private:
   std::optional<std::vector<int64_t>> meanAxes(const Source &source, const PointRef &from);
   SourceSpec::Axis alignAxis(const Site &site, const PointInfo &info, size_t axis, const EditSpec &spec,
                              const PointInfo &from, size_t fromAxis, const GatherSpec &place);
-  /// The buffer in which the prompt's program leaves a source.
-  std::string keep(size_t entry, const PointInfo &from, const GatherSpec &gather);
+  /// The buffer in which an earlier program leaves a source for that of `site`.
+  std::string keep(const Site &site, size_t entry, const PointInfo &from, const GatherSpec &gather);
+  /// The phase in which an edit's source is read.
+  std::optional<Phase> sourcePhase(const PlanEdit &edit, const PointRef &point, const PointRef &from, const Select &select,
+                                   Phase phase);
   bool checkFit(const PlanEdit &edit, const PointRef &point, const Extents &source,
                 const std::vector<std::string> &sourceAxes);
   bool checkDirection(const PlanEdit &edit, const Tensor &direction);

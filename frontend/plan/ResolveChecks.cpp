@@ -19,18 +19,17 @@ static std::string listed(const std::vector<std::string> &words) {
   return text;
 }
 
-/// `attention_scores` of `self_attn.attention_scores`.
-static std::string lastWord(const PointInfo &info) { return info.name.substr(info.name.rfind('.') + 1); }
-
 static std::string quoted(Op op) { return "\"" + std::string(name(op)) + "\""; }
 
 // -- selections --
 
 bool Resolver::checkSelect(const Select *select, const PointRef &point, bool mustHold) {
   bool sound = true;
-  if (select)
+  if (select) {
     for (const auto &[axis, selection] : select->axes)
       sound &= checkAxis(axis, selection, point, mustHold);
+    sound = sound && checkPicture(*select, point);
+  }
   return sound && checkPlace(select, point);
 }
 
@@ -38,6 +37,8 @@ bool Resolver::checkAxis(const std::string &axis, const AxisSelection &selection
                          bool mustHold) {
   const std::vector<std::string> &known = axes(point.info->layout);
   bool isPlace = axis == "seq" && isPlaced(point.info->layout);
+  if (isPictureKey(axis) && std::any_of(known.begin(), known.end(), isPictureAxis))
+    return true; // checkPicture sees them together
   auto found = std::find(known.begin(), known.end(), axis);
   if (found == known.end() && !isPlace) {
     diags.error("NNT0701", selection.loc,
@@ -62,6 +63,28 @@ bool Resolver::checkAxis(const std::string &axis, const AxisSelection &selection
                 "this selects nothing of \"" + axis + "\" of " + point.name() + ", which has " + count(size, "entry"));
     return false;
   }
+  return true;
+}
+
+/// Rows and columns belong to one image, and stand in place of entries on the axis.
+bool Resolver::checkPicture(const Select &select, const PointRef &point) {
+  Picture picture = pictureOf(&select);
+  if (!picture)
+    return true;
+  if (!picture.image) {
+    const AxisSelection &lines = picture.any();
+    diags.error("NNT0722", lines.loc,
+                std::string(&lines == picture.rows ? "\"rows\" are" : "\"cols\" are") + " of one image of " +
+                    point.name() + ": select it with \"image\"");
+    return false;
+  }
+  for (const std::string &axis : axes(point.info->layout))
+    if (isPictureAxis(axis) && chosen(&select, axis)) {
+      diags.error("NNT0722", chosen(&select, axis)->loc,
+                  "\"image\" selects on \"" + axis + "\" of " + point.name() + ", so it takes no \"" + axis +
+                      "\" beside it");
+      return false;
+    }
   return true;
 }
 
@@ -93,7 +116,8 @@ bool Resolver::checkPlace(const Select *select, const PointRef &point) {
 
 /// What selects generated tokens alone needs a run that feeds some back.
 bool Resolver::checkFed(const Select *select, const PointInfo &info, const SourceLoc &loc) {
-  if (phasesOf(select, info).prompt || result.shape.steps)
+  Phases phases = phasesOf(select, info);
+  if (phases.images || phases.prompt || result.shape.steps)
     return true;
   diags.error("NNT0718", select ? select->loc : loc,
               "this selects generated tokens, and this run feeds none back: --generate N with N of at least 2");
@@ -147,13 +171,13 @@ bool Resolver::checkOperation(const PlanEdit &edit, const PointRef &point) {
   const PointInfo &info = *point.info;
   if (info.access == Access::readOnly) {
     Diagnostic &error = diags.error("NNT0710", edit.atLoc, point.name() + " can be tapped but not edited");
-    if (lastWord(info) == "tower_output")
+    if (info.lastWord() == "tower_output")
       error.notes.push_back(
           {SourceLoc(), "nothing reads it: edit the last vision.layers[j].layer_output or projector.input instead"});
     return false;
   }
   std::string home = homeOf(edit.op);
-  if (!home.empty() && lastWord(info) != home) {
+  if (!home.empty() && info.lastWord() != home) {
     diags.error("NNT0711", edit.doLoc, quoted(edit.op) + " belongs at " + home + ", not at " + point.name());
     return false;
   }

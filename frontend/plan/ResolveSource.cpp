@@ -113,7 +113,7 @@ bool Resolver::checkCycle(const PlanEdit &edit, const PointRef &point, const Poi
                           bool kept) {
   const Source &source = *edit.source;
   bool ownWorld = !source.world || *source.world == site.world->name;
-  if (source.when == When::before || kept || !ownWorld || from.info != point.info || from.layer != point.layer)
+  if (source.when == When::before || kept || !ownWorld || !(from == point))
     return true;
   diags
       .error("NNT0803", source.loc,
@@ -173,22 +173,33 @@ bool Resolver::checkStateToken(const PlanEdit &edit, const PointRef &from, const
   return false;
 }
 
+/// The program that makes the edit, or else an earlier one, which keeps the source for it.
+std::optional<Phase> Resolver::sourcePhase(const PlanEdit &edit, const PointRef &point, const PointRef &from,
+                                           const Select &select, Phase phase) {
+  Phases phases = phasesOf(&select, *from.info);
+  for (Phase earlier : {Phase::gen, Phase::prompt, Phase::images})
+    if (earlier <= phase && phases.has(earlier))
+      return earlier;
+  std::string why = phase == Phase::images
+                        ? " is made before the text is read, and its source is " + from.name() + " of the text"
+                        : " reaches the prompt, but its source selects generated tokens only";
+  diags.error("NNT0719", edit.source->loc, "this edit of " + point.name() + why);
+  return std::nullopt;
+}
+
 std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const PointRef &point, const EditSpec &spec,
                                                 const Site &site) {
   std::optional<PointRef> from = sourcePoint(edit, point);
   if (!from)
     return std::nullopt;
   const PointInfo &info = *from->info;
-  Select select = placeSelect(edit, info.layout);
+  Select select = placeSelect(edit, point.info->layout, info.layout);
   if (!checkPlaceSource(edit, point, *from, select))
     return std::nullopt;
-  Phases phases = phasesOf(&select, info);
-  if (site.phase == Phase::prompt && !phases.prompt) {
-    diags.error("NNT0719", edit.source->loc,
-                "this edit of " + point.name() + " reaches the prompt, but its source selects generated tokens only");
+  std::optional<Phase> phase = sourcePhase(edit, point, *from, select, site.phase);
+  if (!phase)
     return std::nullopt;
-  }
-  bool kept = site.phase == Phase::gen && !phases.gen;
+  bool kept = *phase != site.phase;
   if (!checkCycle(edit, point, *from, site, kept))
     return std::nullopt;
   std::optional<std::vector<int64_t>> means = meanAxes(*edit.source, *from);
@@ -216,8 +227,8 @@ std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const Poin
     return std::nullopt;
 
   // A source is read where it is: by the program that has it, in its own world.
-  Site there{site.prefix, kept ? Phase::prompt : site.phase,
-             edit.source->world ? &world(*edit.source->world) : site.world};
+  Site there{site.prefix, *phase, edit.source->world ? &world(*edit.source->world) : site.world};
+  result.place.phase = *phase;
   result.place.world = there.world->name;
   result.place.point = from->name();
   result.place.layout = info.layout;
@@ -225,7 +236,7 @@ std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const Poin
   result.place.tables = gatherTables(there, "src.", info.layout, &select);
   result.place.meanAxes = std::move(*means);
   if (kept)
-    result.buffer = keep(spec.entry, info, result.place);
+    result.buffer = keep(site, spec.entry, info, result.place);
   result.scale = bufferName(site, "scale", false);
   addBuffer(site, result.scale, DType::f32, {});
   size_t skipped = spec.ordinals.size() - sourceAxes.size();
@@ -234,8 +245,10 @@ std::optional<SourceSpec> Resolver::placeSource(const PlanEdit &edit, const Poin
   return result;
 }
 
-std::string Resolver::keep(size_t entry, const PointInfo &from, const GatherSpec &gather) {
+std::string Resolver::keep(const Site &site, size_t entry, const PointInfo &from, const GatherSpec &gather) {
   std::string name = "e" + std::to_string(entry) + ".kept/" + result.prefix(gather.world) + gather.point;
+  if (gather.phase == Phase::images && site.phase == Phase::gen)
+    name += "@gen"; // the prompt has one of its own
   if (!bufferNames.insert(name).second)
     return name; // worlds that read one value share it
   Shape dims;
@@ -245,8 +258,8 @@ std::string Resolver::keep(size_t entry, const PointInfo &from, const GatherSpec
     dims.push_back(averaged ? 1 : whole ? from.shape[axis].size : BufferSpec::dynamic);
   }
   DType dtype = from.type == ValueType::int64 ? DType::i64 : DType::f32;
-  result.buffers.push_back({name, dtype, std::move(dims), Phase::gen, true});
-  result.keeps.push_back({name, Phase::prompt, entry, gather});
+  result.buffers.push_back({name, dtype, std::move(dims), site.phase, true});
+  result.keeps.push_back({name, gather.phase, entry, gather});
   return name;
 }
 
@@ -261,14 +274,15 @@ SourceSpec::Axis Resolver::alignAxis(const Site &site, const PointInfo &info, si
   if (place.tables[fromAxis].buffer.empty()) {
     if (have.kind == Dim::fixed)
       return have.size == 1 ? SourceSpec::Axis{{}, true} : SourceSpec::Axis{own, false};
-    // Other inputs may have another number of rows.
-    bool sameRows = world(place.world).input == site.world->input;
-    if (have.kind == Dim::batch && want.kind == Dim::batch && sameRows)
+    // Other inputs may have another number of rows, or images of other sizes.
+    bool sameInput = world(place.world).input == site.world->input;
+    if (have.kind != Dim::seq && have.kind == want.kind && sameInput)
       return {own, false};
   }
   const std::string &name = axes(info.layout)[axis];
-  AxisTable table = addTable(site, "src.at." + name, own.perRow || name == "batch", own.perRow,
-                             want.kind == Dim::fixed ? want.size : BufferSpec::dynamic);
+  bool ofInput = own.perRow || name == "batch" || isImageAxis(name) || isImageAxis(axes(from.layout)[fromAxis]);
+  AxisTable table =
+      addTable(site, "src.at." + name, ofInput, own.perRow, want.kind == Dim::fixed ? want.size : BufferSpec::dynamic);
   return {table, false};
 }
 

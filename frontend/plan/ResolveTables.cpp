@@ -6,12 +6,12 @@
 namespace nnterp {
 
 std::string Resolver::bufferName(const Site &site, const std::string &part, bool byRow) const {
-  // Worlds on one input read the prompt alike, so that the same edit of both is the same computation. What they
-  // generate, and when their rows end, is their own.
+  // Worlds on one input read the prompt and its images alike, so that the same edit of both is the same computation.
+  // What they generate, and when their rows end, is their own.
   std::string name = site.prefix + "." + part;
   if (byRow && result.declaresWorlds)
-    name += "/" + (site.phase == Phase::prompt ? site.world->input : site.world->name);
-  return site.phase == Phase::prompt ? name : name + "@gen";
+    name += "/" + (site.phase == Phase::gen ? site.world->name : site.world->input);
+  return site.phase == Phase::gen ? name + "@gen" : name;
 }
 
 void Resolver::addBuffer(const Site &site, const std::string &name, DType dtype, Shape dims) {
@@ -33,16 +33,18 @@ static bool isPerRow(const std::string &axis, const AxisSelection *selection) {
   return isTokenAxis(axis) || (selection && !selection->rowValue.empty());
 }
 
+/// Whether a table's contents rest on the rows of an input, or on the size of its images.
+static bool isOfInput(const std::string &axis, bool perRow) { return perRow || axis == "batch" || isImageAxis(axis); }
+
 /// The table of one axis of an edited value, along the whole axis; none where everything is meant and neither rows nor
 /// calls differ.
-AxisTable Resolver::editTable(const Site &site, Layout layout, size_t axis, const Dim &dim,
-                              const AxisSelection *selection) {
-  const std::string &name = axes(layout)[axis];
-  if (!selection && !isTokenAxis(name) && !isPlacedBatch(layout, axis))
+AxisTable Resolver::editTable(const Site &site, const PointInfo &info, size_t axis, const Select *select) {
+  const std::string &name = axes(info.layout)[axis];
+  const Dim &dim = info.shape[axis];
+  if (!isChosen(select, name) && !isTokenAxis(name) && !isPlacedBatch(info.layout, axis))
     return {};
-  bool perRow = isPerRow(name, selection);
-  return addTable(site, name, perRow || name == "batch", perRow,
-                  dim.kind == Dim::fixed ? dim.size : BufferSpec::dynamic);
+  bool perRow = isPerRow(name, chosen(select, name));
+  return addTable(site, name, isOfInput(name, perRow), perRow, dim.kind == Dim::fixed ? dim.size : BufferSpec::dynamic);
 }
 
 /// The tables of a gathered value; their extents depend on the numbers of the plan, so they are dynamic.
@@ -51,13 +53,12 @@ std::vector<AxisTable> Resolver::gatherTables(const Site &site, const std::strin
   std::vector<AxisTable> tables;
   const std::vector<std::string> &names = axes(layout);
   for (size_t axis = 0; axis < names.size(); ++axis) {
-    const AxisSelection *selection = chosen(select, names[axis]);
-    if (!selection && !isTokenAxis(names[axis]) && !isPlacedBatch(layout, axis)) {
+    if (!isChosen(select, names[axis]) && !isTokenAxis(names[axis]) && !isPlacedBatch(layout, axis)) {
       tables.push_back({});
       continue;
     }
-    bool perRow = isPerRow(names[axis], selection);
-    tables.push_back(addTable(site, part + names[axis], perRow || names[axis] == "batch", perRow, BufferSpec::dynamic));
+    bool perRow = isPerRow(names[axis], chosen(select, names[axis]));
+    tables.push_back(addTable(site, part + names[axis], isOfInput(names[axis], perRow), perRow, BufferSpec::dynamic));
   }
   return tables;
 }

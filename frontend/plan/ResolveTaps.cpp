@@ -15,8 +15,8 @@ bool Resolver::claimKey(const std::string &key, size_t entry, const PointRef &po
   if (added)
     return true;
   const PlanTap &tap = plan.taps[entry], &other = plan.taps[known->second.entry];
-  bool same = known->second.point.info == point.info && known->second.point.layer == point.layer &&
-              other.when == tap.when && sameSelection(pointerTo(other.select), pointerTo(tap.select));
+  bool same = known->second.point == point && other.when == tap.when &&
+              sameSelection(pointerTo(other.select), pointerTo(tap.select));
   if (!same)
     diags.error("NNT0804", tap.loc, "two different taps write the key \"" + key + "\"; name one of them with \"as\"")
         .notes.push_back({other.loc, "the other tap"});
@@ -37,7 +37,7 @@ void Resolver::resolveTap(size_t entry) {
   if (!sound)
     return;
   Phases phases = phasesOf(select, info);
-  if (!phases.prompt && !result.shape.steps) {
+  if (phases.gen && !phases.prompt && !result.shape.steps) {
     const AxisSelection *tokens =
         chosen(select, isPlaced(info.layout) ? "seq" : axes(info.layout)[*tokenAxisOf(info.layout)]);
     if (hasGenIndex(*tokens)) // ranges clip, indices do not
@@ -53,10 +53,10 @@ void Resolver::resolveTap(size_t entry) {
   spec.gather.when = tap.when;
   for (const std::string &name : tap.worlds)
     for (const PointRef &point : *matched)
-      for (Phase phase : {Phase::prompt, Phase::gen}) {
+      for (Phase phase : {Phase::images, Phase::prompt, Phase::gen}) {
         if (!phases.has(phase) || (phase == Phase::gen && !result.shape.steps))
           continue;
-        spec.phase = phase;
+        spec.phase = spec.gather.phase = phase;
         spec.key = keyOf(tap, name, point.name(), matched->size() == 1) + (phase == Phase::gen ? "@gen" : "");
         if (!claimKey(spec.key, entry, point))
           continue;

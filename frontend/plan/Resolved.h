@@ -1,8 +1,8 @@
 // A plan against one model: names expanded to points, selections to tables, everything checked that needs no graph.
 // Its structure (what is compiled) and its buffers (what a run fills in) are kept apart here: design.md section 4.
 //
-// A run is a sequence of calls: one or several on the prompt, then one per generated token that is fed back. Two programs serve
-// them, one per phase; each edit and tap appears in the program of every phase in which its selection means something.
+// A run is a sequence of calls: one or several on the prompt, then one per generated token that is fed back; where inputs have
+// images, one on those comes first. A program per phase serves them; each edit and tap appears in the program of every phase in which its selection means something.
 //
 // How a compiled program uses it (left-aligned rows: the real token number i of a call's row stands at index i):
 //   edit:  y[i] = all(ord_a[i_a] >= 0) ? f(x[i], source[tab_a[i_a]]) : x[i]     for every axis a
@@ -37,11 +37,11 @@ struct RunShape {
 /// A buffer that a run fills in. `dims`: static extents, or the symbols below for what a run decides.
 struct BufferSpec {
   static constexpr int64_t dynamic = -1; ///< decided per run
-  std::string name;                      ///< e.g. `e0.seq`, `e0.src`, `t2.heads`; of phase gen `e0.seq@gen`
+  std::string name;                      ///< e.g. `e0.seq`, `e0.src`, `t2.heads`, `t0.patches`; of phase gen `e0.seq@gen`
   DType dtype;                           ///< i64 tables, f32 numbers and values, i64 expert lists; kept: as the point
   Shape dims;
   Phase phase = Phase::prompt;           ///< the program that reads it
-  bool kept = false;                     ///< what the prompt's program left for phase gen (KeepSpec); a run fills nothing in
+  bool kept = false;                     ///< what an earlier phase's program left for this one (KeepSpec); a run fills nothing in
 };
 
 /// A table for one axis, or none: identity.
@@ -55,6 +55,7 @@ struct AxisTable {
 struct GatherSpec {
   std::string world;                ///< whose value; `main` without worlds
   std::string point;                ///< canonical name with its block index, without the world
+  Phase phase = Phase::prompt;      ///< the program that has the value
   Layout layout = Layout::Residual;
   When when = When::after;
   std::vector<AxisTable> tables;    ///< one per axis of the layout; token axes always have one, the batch of placed layouts too
@@ -64,7 +65,7 @@ struct GatherSpec {
 /// A source operand of an edit.
 struct SourceSpec {
   enum class Kind { number, value, place, kept } kind = Kind::number;
-  std::string buffer;               ///< number: f32 rank 0. value: f32, static shape. kept: what the prompt's program left
+  std::string buffer;               ///< number: f32 rank 0. value: f32, static shape. kept: what an earlier phase's program left
   Shape shape;                      ///< value only
   GatherSpec place;                 ///< place; kept: as its KeepSpec has it, for messages
   std::string scale;                ///< f32 rank-0 buffer to multiply by, "" = none (a value's scale is in its buffer)

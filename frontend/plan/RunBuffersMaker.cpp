@@ -62,7 +62,13 @@ bool RunBuffers::Maker::readInputs() {
     auto [input, added] = state.inputs.try_emplace(world.input);
     if (added) {
       std::string label = resolved.declaresWorlds ? " of input \"" + world.input + "\"" : "";
-      input->second = {label, batch.lengths, loaded, batch.seq, resolved.shape.steps ? run.steps() : 0};
+      input->second = {label,
+                       batch.lengths,
+                       loaded,
+                       batch.seq,
+                       resolved.shape.steps ? run.steps() : 0,
+                       batch.grids,
+                       config.vision ? config.vision->spatialMergeSize : 1};
       readers[world.input] = &world;
     }
     state.rows[world.name].start(input->second);
@@ -84,11 +90,29 @@ PointRef RunBuffers::Maker::pointOf(const std::string &name) const {
   return points.expand(name, error)->front(); // resolvePlan got this name from the same table
 }
 
+/// Values of images exist for inputs that have some, one image's attention for as many as there are.
+bool RunBuffers::Maker::checkImages(const PointRef &point, const InputRows &input, const SourceLoc &loc) {
+  int64_t images = int64_t(input.grids.size());
+  if (point.info->presence != Presence::image || (images > 0 && point.segment < images))
+    return true;
+  if (images == 0)
+    diags.error("NNT0609", loc,
+                "\"" + point.name() + "\" exists only when the input has images, and " + input.whole() + " has none");
+  else
+    diags.error("NNT0702", loc,
+                point.name() + ": there is no image " + std::to_string(point.segment) + ": " + input.whole() + " has " +
+                    count(images, "image"));
+  return false;
+}
+
 const Region *RunBuffers::Maker::region(EditRegions &known, size_t entry, const Select *select,
-                                        const std::string &point, const std::string &input) {
+                                        const std::string &point, const std::string &input, const SourceLoc &loc) {
   auto found = known.find({entry, input});
   if (found == known.end()) {
-    std::optional<Region> read = readRegion(select, pointOf(point), plan, state.inputs.at(input), diags);
+    const PointRef ref = pointOf(point);
+    if (!checkImages(ref, state.inputs.at(input), loc))
+      return nullptr;
+    std::optional<Region> read = readRegion(select, ref, plan, state.inputs.at(input), diags);
     if (!read)
       return nullptr;
     found = known.emplace(std::pair(entry, input), std::move(*read)).first;
@@ -107,7 +131,8 @@ void RunBuffers::Maker::makeEdit(const EditSpec &spec) {
   if (failedEdits.count(spec.entry))
     return; // said already
   size_t errors = diags.all().size();
-  const Region *found = region(state.edits, spec.entry, pointerTo(edit.select), spec.point, world(spec.world).input);
+  const Region *found =
+      region(state.edits, spec.entry, pointerTo(edit.select), spec.point, world(spec.world).input, edit.atLoc);
   if (found && !found->live(Phase::prompt) && !found->live(Phase::gen))
     diags.error("NNT0703", edit.select ? edit.select->loc : edit.loc,
                 "this edit of " + spec.point + " selects nothing in any row of this run");
@@ -190,9 +215,9 @@ void RunBuffers::Maker::makeSource(const EditSpec &spec, const Region &region) {
       makeOrdinals(spec, region, nullptr);
     return;
   }
-  Select select = placeSelect(edit, source.place.layout);
-  const Region *from =
-      this->region(state.sources, spec.entry, &select, source.place.point, world(source.place.world).input);
+  Select select = placeSelect(edit, spec.layout, source.place.layout);
+  const Region *from = this->region(state.sources, spec.entry, &select, source.place.point,
+                                    world(source.place.world).input, edit.source->loc);
   if (!from)
     return;
   SourcePair &pair = state.pairs.emplace_back(edit, spec, region, from);
@@ -237,7 +262,7 @@ void RunBuffers::Maker::makeEntries(const EditSpec &spec, const SourcePair &pair
 }
 
 void RunBuffers::Maker::makeKept(const SourceSpec &source, const Region &from) {
-  Shape shape = from.shape(Phase::prompt);
+  Shape shape = from.shape(source.place.phase);
   for (int64_t axis : source.place.meanAxes)
     shape[size_t(axis)] = 1;
   result.kept[source.buffer] = std::move(shape);
@@ -250,8 +275,8 @@ void RunBuffers::Maker::makeTap(const TapSpec &spec) {
   if (failedTaps.count(spec.entry))
     return;
   PointRef point = pointOf(spec.gather.point);
-  const Region *found =
-      region(state.taps, spec.entry, pointerTo(tap.select), spec.gather.point, world(spec.gather.world).input);
+  const Region *found = region(state.taps, spec.entry, pointerTo(tap.select), spec.gather.point,
+                               world(spec.gather.world).input, tap.atLoc);
   if (!found) {
     failedTaps.insert(spec.entry);
     return;

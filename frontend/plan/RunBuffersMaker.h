@@ -18,7 +18,7 @@ struct RunBuffers::State {
   std::map<std::string, RowsInCall> rows;  ///< by world
   EditRegions edits, sources, taps;        ///< by entry and input; of a source the input that it reads
   std::list<SourcePair> pairs;
-  std::vector<CallTable> prompt, gen;      ///< tables of either phase
+  std::vector<CallTable> prompt, gen;      ///< tables of either phase; images have all their tables in common
   int64_t skipped = 0;
 
   std::vector<CallTable> &tables(Phase phase) { return phase == Phase::prompt ? prompt : gen; }
@@ -51,7 +51,8 @@ private:
   PointRef pointOf(const std::string &name) const;
   /// Reads a region unless it is known; null where that failed.
   const Region *region(EditRegions &known, size_t entry, const Select *select, const std::string &point,
-                       const std::string &input);
+                       const std::string &input, const SourceLoc &loc);
+  bool checkImages(const PointRef &point, const InputRows &input, const SourceLoc &loc);
   RegionInCalls calls(const Region &region, const std::string &world, Phase phase) const;
   void number(const std::string &name, double value);
   Tensor experts(const PlanEdit &edit) const;

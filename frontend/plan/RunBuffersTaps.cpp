@@ -35,17 +35,15 @@ public:
     if (tap.phase == Phase::prompt) {
       layout.onlyFirst = region.place == Place::promptStart;
       layout.onlyLast = region.place == Place::promptEnd;
-    } else {
+    } else if (tap.phase == Phase::gen) {
       placeSteps(live);
     }
-    if (info.layout == Layout::Pattern && live && isScores())
+    if (info.layout == Layout::Pattern && live && info.lastWord() == "attention_scores")
       placeMask();
     return std::move(layout);
   }
 
 private:
-  bool isScores() const { return info.name.substr(info.name.rfind('.') + 1) == "attention_scores"; }
-
   /// Of a whole axis of tokens: as long as the padded input, or as all that is there from the longest row's first token
   /// on.
   int64_t extent(size_t axis) const {

@@ -15,6 +15,14 @@ const AxisSelection *chosen(const Select *select, std::string_view axis) {
   return found == select->axes.end() || found->second.all ? nullptr : &found->second;
 }
 
+Picture pictureOf(const Select *select) {
+  return {chosen(select, "image"), chosen(select, "rows"), chosen(select, "cols")};
+}
+
+bool isChosen(const Select *select, std::string_view axis) {
+  return chosen(select, axis) || (isPictureAxis(axis) && pictureOf(select));
+}
+
 namespace {
 
 /// Collects indices in order, each once, and remembers the first that does not exist.
@@ -132,9 +140,9 @@ Answer overlap(const std::vector<Item> &a, const std::vector<Item> &b) {
 
 Phases phasesOf(const AxisSelection *selection) {
   if (!selection)
-    return {true, true};
+    return {true, true, false};
   if (!selection->rowValue.empty())
-    return {true, false};
+    return {true, false, false};
   Phases result;
   for (const AxisSelection::Part &part : selection->parts) {
     result.prompt |= part.phase != Where::gen;
@@ -154,8 +162,12 @@ std::optional<size_t> tokenAxisOf(Layout layout) {
 Place standsAt(const PointInfo &info) { return info.layout == Layout::NextTokenProbs ? Place::promptEnd : info.place; }
 
 Phases phasesOf(const Select *select, const PointInfo &info) {
-  if (info.layout == Layout::Memory || info.layout == Layout::Sizes)
-    return {true, false}; // caches are values at prompt[-1]; what they hold later is edited through keys and values
+  if (info.inEncoder())
+    return {false, false, true};
+  // Caches are values at prompt[-1]; what they hold later is edited through keys and values. No image token is
+  // generated.
+  if (info.layout == Layout::Memory || info.layout == Layout::Sizes || info.layout == Layout::ImageTokenMask)
+    return {true, false, false};
   if (std::optional<size_t> axis = tokenAxisOf(info.layout))
     return phasesOf(chosen(select, axes(info.layout)[*axis]));
   return phasesOf(chosen(select, "seq"));

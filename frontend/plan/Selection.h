@@ -15,14 +15,25 @@ constexpr int64_t absentIndex = INT64_MIN;
 const AxisSelection *chosen(const Select *select, std::string_view axis);
 inline const Select *pointerTo(const std::optional<Select> &select) { return select ? &*select : nullptr; }
 
+/// What selects a rectangle of one image instead of entries of an axis; null is everything.
+struct Picture {
+  const AxisSelection *image = nullptr, *rows = nullptr, *cols = nullptr;
+  explicit operator bool() const { return image || rows || cols; }
+  /// The first that is written.
+  const AxisSelection &any() const { return *(image ? image : rows ? rows : cols); }
+};
+Picture pictureOf(const Select *select);
+/// Whether an axis is selected from, by its own name or in a picture.
+bool isChosen(const Select *select, std::string_view axis);
+
 /// In which phases something holds.
 struct Phases {
-  bool prompt = false, gen = false;
-  bool has(Phase phase) const { return phase == Phase::prompt ? prompt : gen; }
+  bool prompt = false, gen = false, images = false;
+  bool has(Phase phase) const { return phase == Phase::images ? images : phase == Phase::prompt ? prompt : gen; }
 };
 /// Where the tokens of a selection stand, as written; null is everywhere. Indices per row count within the prompt.
 Phases phasesOf(const AxisSelection *selection);
-/// Where a selected part of a value exists: by its tokens (`seq` or `query`), or by its places.
+/// Where a selected part of a value exists: by its tokens (`seq` or `query`), by its places, or before all tokens.
 Phases phasesOf(const Select *select, const PointInfo &info);
 /// The axis on which calls follow each other, `seq` or `query`; nothing for values that have no such axis.
 std::optional<size_t> tokenAxisOf(Layout layout);

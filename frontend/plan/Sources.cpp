@@ -6,17 +6,35 @@
 
 namespace nnterp {
 
-Select placeSelect(const PlanEdit &edit, Layout sourceLayout) {
+/// patches or image_tokens, or "" for a layout that has neither.
+static std::string pictureAxisOf(Layout layout) {
+  const std::vector<std::string> &known = axes(layout);
+  auto found = std::find_if(known.begin(), known.end(), isPictureAxis);
+  return found == known.end() ? "" : *found;
+}
+
+Select placeSelect(const PlanEdit &edit, Layout layout, Layout sourceLayout) {
   const std::vector<std::string> &known = axes(sourceLayout);
+  const std::string picture = pictureAxisOf(sourceLayout);
+  bool sameGrid = !picture.empty() && picture == pictureAxisOf(layout);
   Select result;
   result.loc = edit.source->loc;
   if (edit.select)
     for (const auto &[axis, selection] : edit.select->axes)
-      if (std::find(known.begin(), known.end(), axis) != known.end())
+      if (std::find(known.begin(), known.end(), axis) != known.end() || (sameGrid && isPictureKey(axis)))
         result.axes[axis] = selection;
-  if (edit.source->select)
-    for (const auto &[axis, selection] : edit.source->select->axes)
-      result.axes[axis] = selection;
+  if (!edit.source->select)
+    return result;
+  const std::map<std::string, AxisSelection> &own = edit.source->select->axes;
+  for (const auto &[axis, selection] : own) { // of an axis and a rectangle on it the source's own counts
+    if (isPictureKey(axis))
+      result.axes.erase(picture);
+    if (axis == picture || (axis == "image" && selection.all))
+      for (const char *key : {"image", "rows", "cols"})
+        result.axes.erase(key);
+  }
+  for (const auto &[axis, selection] : own)
+    result.axes[axis] = selection;
   return result;
 }
 

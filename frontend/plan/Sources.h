@@ -6,8 +6,9 @@
 namespace nnterp {
 
 /// What a source from a place selects there: the edit's `select` as far as the source's layout has those axes,
-/// overridden key by key. A placed layout has no axis of tokens, so it inherits no `seq`.
-Select placeSelect(const PlanEdit &edit, Layout sourceLayout);
+/// overridden key by key. A placed layout has no axis of tokens, so it inherits no `seq`. A rectangle of an image stands
+/// for entries of the axis that it selects from.
+Select placeSelect(const PlanEdit &edit, Layout layout, Layout sourceLayout);
 
 /// A value as a source uses it: float32, multiplied by the source's `scale`.
 Tensor scaledValue(const Plan &plan, const Source &source);

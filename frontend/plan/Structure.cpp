@@ -20,7 +20,9 @@ std::string text(const std::vector<AxisTable> &tables) {
   return result + "]";
 }
 
-std::string_view text(Phase phase) { return phase == Phase::prompt ? "" : "@gen "; }
+std::string_view text(Phase phase) {
+  return phase == Phase::images ? "@images " : phase == Phase::prompt ? "" : "@gen ";
+}
 
 std::string text(const GatherSpec &gather) {
   std::string result = gather.world + "/" + gather.point + " " + std::string(name(gather.layout)) +
@@ -79,7 +81,7 @@ std::string ResolvedPlan::structure() const {
   std::string result = "run";
   for (auto [flag, word] :
        {std::pair(shape.next, " next"), std::pair(shape.steps, " steps"), std::pair(shape.memory, " memory"),
-        std::pair(shape.resume, " resume"), std::pair(shape.save, " save")})
+        std::pair(shape.resume, " resume"), std::pair(shape.save, " save"), std::pair(shape.images, " images")})
     result += flag ? word : "";
   result += "\n";
   for (const WorldSpec &world : worlds)
@@ -89,7 +91,7 @@ std::string ResolvedPlan::structure() const {
   for (const TapSpec &tap : taps)
     result += "tap " + std::string(text(tap.phase)) + "\"" + tap.key + "\" " + text(tap.gather) + "\n";
   for (const KeepSpec &keep : keeps)
-    result += "keep " + keep.name + " " + text(keep.gather) + "\n";
+    result += "keep " + std::string(text(keep.phase)) + keep.name + " " + text(keep.gather) + "\n";
   for (const BufferSpec &buffer : buffers)
     result += text(buffer) + "\n";
   return result;

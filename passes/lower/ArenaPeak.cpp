@@ -119,11 +119,13 @@ private:
     // Generated tokens are an input per world, so a world's memory has its rows.
     if (axis == 0 && isStep && slotEntry(op, frame).getAs<StringAttr>("kind").getValue() == "state")
       return world + "ids@gen.0";
-    bool rows = (name == "ids" || name == "lengths" || name == "pads" || name == "past") && axis == 0;
+    bool rows = (name == "ids" || name == "lengths" || name == "pads" || name == "past" || name == "image_rows") && axis == 0;
     if (rows || (name == "positions" && axis == 1))
       return world + "ids" + step + ".0";
-    if (name == "positions" && axis == 2)
+    if ((name == "positions" && axis == 2) || (name == "image_rows" && axis == 1))
       return world + "ids" + step + ".1";
+    if (name == "patches")
+      return world + "pixels.0";
     return slot + "." + std::to_string(axis);
   }
 
@@ -161,7 +163,7 @@ private:
     return valueOf(cast<Value>(v), frame);
   }
 
-  /// An index; sums and differences of extents are bounded from above.
+  /// An index; differences and quotients are bounded from above.
   Polynomial valueOf(Value v, Frame &frame) {
     IntegerAttr constant;
     if (matchPattern(v, m_Constant(&constant)))
@@ -176,6 +178,8 @@ private:
       return valueOf(product.getLhs(), frame) * valueOf(product.getRhs(), frame);
     if (auto sum = dyn_cast_or_null<arith::AddIOp>(def))
       return valueOf(sum.getLhs(), frame) + valueOf(sum.getRhs(), frame);
+    if (auto quotient = dyn_cast_or_null<arith::DivUIOp>(def))
+      return valueOf(quotient.getLhs(), frame);
     if (auto difference = dyn_cast_or_null<arith::SubIOp>(def))
       return valueOf(difference.getLhs(), frame);
     if (auto load = dyn_cast_or_null<memref::LoadOp>(def))

@@ -39,7 +39,7 @@ struct Frame {
 enum FailReason : int64_t { zeroDirection = 1 };
 
 /// `void nnterp_main(const Frame *)`, a call on the prompt, and `void nnterp_step(const Frame *)`, a call on one generated token
-/// of each row, in programs that have it.
+/// of each row, and `void nnterp_images(const Frame *)`, the image encoder, run once before the prompt, in programs that have them.
 using Entry = void (*)(const Frame *);
 
 // Byte offsets that generated code uses.

@@ -41,8 +41,10 @@ std::string Manifest::toJson() const {
       .add("dtype", Json::of(std::string(safetensorsName(dtype))))
       .add("key", Json::of(key))
       .add("steps", Json::of(steps))
+      .add("images", Json::of(images))
       .add("blocks", Json::of(blocks))
       .add("functions", Json::of(functions))
+      .add("image_peaks", listOf(imagePeaks))
       .add("prompt_peaks", listOf(promptPeaks))
       .add("step_peaks", listOf(stepPeaks))
       .add("slots", Json::list(std::move(table)));
@@ -151,8 +153,10 @@ std::optional<Manifest> Manifest::fromJson(const std::string &text, const std::s
   manifest.dtype = reader.dtype(*json);
   manifest.key = reader.text(*json, "key");
   manifest.steps = reader.flag(*json, "steps");
+  manifest.images = reader.flag(*json, "images");
   manifest.blocks = reader.count(*json, "blocks");
   manifest.functions = reader.count(*json, "functions");
+  manifest.imagePeaks = reader.peaks(*json, "image_peaks");
   manifest.promptPeaks = reader.peaks(*json, "prompt_peaks");
   manifest.stepPeaks = reader.peaks(*json, "step_peaks");
   if (const Json *slots = reader.member(*json, "slots", Json::Kind::array))

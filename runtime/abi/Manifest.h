@@ -14,7 +14,8 @@ namespace nnterp {
 /// Who provides a slot: the batch, the checkpoint, the plan, the output file, the sequence's memory, or the run itself, for a value
 /// of the prompt that the program of phase gen reads (`kept`).
 ///
-/// Names. Inputs: `ids` [B,S], `lengths` [B], `positions` [3,B,S], `pads` [B], and in programs with memory `past` [B] and `total` [1]
+/// Names. Inputs: `ids` [B,S], `lengths` [B], `positions` [3,B,S], `pads` [B], in programs with images `image_rows` [B,S] and those of the
+/// encoder, `pixels`, `patches`, `segments` (see runtime/exec/BatchImages.h), and in programs with memory `past` [B] and `total` [1]
 /// (see runtime/exec/Batch.h); in a plan with worlds `INPUT/ids` in the prompt's program; in the program of phase gen `ids@gen`
 /// or `WORLD/ids@gen`. Outputs: the key in the file; `next`, `next@gen` ([B,V], the logits that the next token is chosen from), with
 /// worlds `WORLD/next`. Memory: `layers[0].linear_attn.state` [B,HV,DK,DV], `.conv` [B,CD,KW], `layers[3].self_attn.keys` and
@@ -39,11 +40,12 @@ struct Manifest {
   std::string cpu;           ///< what LLVM was told (-mcpu)
   DType dtype = DType::f32;  ///< model dtype
   std::string key;           ///< cache key
-  bool steps = false;        ///< there is a second entry, for generated tokens; both use this one table
+  bool steps = false;        ///< there is an entry for generated tokens; all entries use this one table
+  bool images = false;       ///< there is an entry that encodes images
   std::vector<SlotSpec> slots;
   /// Bytes of intermediate values that a call holds at the moments that may be its peak (of the prompt's entry, and of `steps`),
   /// as functions of the extents of slots.
-  std::vector<Polynomial> promptPeaks, stepPeaks;
+  std::vector<Polynomial> imagePeaks, promptPeaks, stepPeaks;
   int64_t blocks = 0;        ///< blocks of the model the program computes, for information
   int64_t functions = 0;     ///< distinct outlined functions, for information
 

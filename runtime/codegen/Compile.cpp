@@ -93,6 +93,7 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     m.functions += function.isPrivate();
   m.steps = module.lookupSymbol("nnterp_step") != nullptr;
+  m.images = module.lookupSymbol("nnterp_images") != nullptr;
   return m;
 }
 
@@ -191,6 +192,7 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
       reportKernels(*module, result.report);
     }
     if (step.stage == Stage::bufferized) {
+      result.manifest.imagePeaks = arenaPeaks(*module, "nnterp_images");
       result.manifest.promptPeaks = arenaPeaks(*module, "nnterp_main");
       result.manifest.stepPeaks = arenaPeaks(*module, "nnterp_step");
     }

@@ -3,6 +3,7 @@
 
 #include "runtime/abi/Diagnostic.h"
 #include "runtime/abi/Tensor.h"
+#include "runtime/images/ImageTokens.h"
 
 #include <array>
 #include <optional>
@@ -15,6 +16,15 @@ namespace nnterp {
 struct InputRules {
   int64_t vocabSize = 0;
   std::vector<int64_t> imageTokens; ///< ids that stand for pictures; empty for a text-only model
+  std::optional<ImageTokenRules> images; ///< of a model with an image encoder
+  int64_t patchValues = 0;               ///< numbers per patch
+};
+
+/// The images of an input, all patches in one packed row.
+struct BatchImages {
+  Tensor pixels; ///< float32 [P,N]
+  std::vector<ImageGrid> grids;
+  Tensor rows;   ///< int64 [B,S]: the image feature that stands at a token, -1 for text
 };
 
 /// A token's place on the three rotary axes.
@@ -25,6 +35,7 @@ struct Batch {
   Tensor ids;       ///< int64 [B,S]
   Tensor lengths;   ///< int64 [B]: real tokens of each row
   Tensor positions; ///< int64 [3,B,S]: temporal, height, width; all the index in the row unless given
+  std::optional<BatchImages> images;
   bool ownPositions = false; ///< the input gave positions: what a sequence already holds does not shift them
 
   int64_t rows() const { return ids.shape[0]; }

@@ -1,5 +1,5 @@
 // Batches from input files (spec/plan.md 2): left-padded tensors become left-aligned rows.
-#include "runtime/exec/Batch.h"
+#include "runtime/exec/BatchImages.h"
 #include "runtime/weights/Safetensors.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ public:
   std::optional<Batch> read(const InputRules &rules);
 
 private:
-  bool checkKeys();
+  bool checkKeys(const InputRules &rules);
+  bool takeImages(Batch &batch, const InputRules &rules);
   std::optional<Tensor> int64Tensor(const char *key);
   bool readIds();
   void readMask();
@@ -39,19 +40,20 @@ private:
 
 std::string rowOf(const char *key, int64_t row) { return "row " + std::to_string(row) + " of \"" + key + "\""; }
 
-bool InputFile::checkKeys() {
+bool InputFile::checkKeys(const InputRules &rules) {
   static const std::vector<std::string> known = {"input_ids", "attention_mask", "position_ids", "pixel_values",
                                                  "image_grid_thw"};
-  std::string pictures;
   for (const SafetensorsEntry &entry : file.entries()) {
-    if (entry.key == "pixel_values" || entry.key == "image_grid_thw")
-      pictures = entry.key;
-    else if (std::find(known.begin(), known.end(), entry.key) == known.end())
+    if (std::find(known.begin(), known.end(), entry.key) == known.end())
       error("NNT1006",
             "an input file has no tensor \"" + entry.key + "\"; nearest: " + joinOr(nearest(entry.key, known)));
   }
-  if (!pictures.empty())
-    error("NNT0908", "an input with pictures (\"" + pictures + "\") is not in this version");
+  const bool pixels = file.find("pixel_values"), grids = file.find("image_grid_thw");
+  if ((pixels || grids) && !rules.images)
+    error("NNT1013", "the file has images, and this model has no image encoder");
+  else if (pixels != grids)
+    error("NNT1007", std::string("the file has \"") + (pixels ? "pixel_values" : "image_grid_thw") + "\" and no \"" +
+                         (pixels ? "image_grid_thw" : "pixel_values") + "\"; images need both");
   if (!file.find("input_ids"))
     error("NNT1007", "the file has no tensor \"input_ids\", which an input must have");
   return file.find("input_ids") != nullptr;
@@ -144,7 +146,7 @@ void InputFile::takePositions(Batch &batch) const {
 }
 
 std::optional<Batch> InputFile::read(const InputRules &rules) {
-  if (!checkKeys() || !readIds())
+  if (!checkKeys(rules) || !readIds())
     return std::nullopt;
   readMask();
   readPositions();
@@ -154,7 +156,7 @@ std::optional<Batch> InputFile::read(const InputRules &rules) {
     rows.emplace_back(row + start[size_t(b)], row + S);
   }
   InputRules own = rules;
-  if (file.find("pixel_values")) // refused already; its tokens are in order
+  if (file.find("pixel_values")) // whether its tokens are in order is seen with the images
     own.imageTokens.clear();
   std::optional<Batch> batch = batchFromIds(rows, own, loc, diags, S);
   if (!batch || !good)
@@ -162,7 +164,19 @@ std::optional<Batch> InputFile::read(const InputRules &rules) {
   batch->ownPositions = positions.has_value();
   if (positions)
     takePositions(*batch);
-  return batch;
+  return !file.find("pixel_values") || takeImages(*batch, rules) ? std::move(batch) : std::nullopt;
+}
+
+bool InputFile::takeImages(Batch &batch, const InputRules &rules) {
+  std::optional<Tensor> thw = int64Tensor("image_grid_thw");
+  const SafetensorsEntry *entry = file.find("pixel_values");
+  if (entry->dtype != DType::f32 && entry->dtype != DType::bf16 && entry->dtype != DType::f16 && entry->dtype != DType::f64)
+    error("NNT1008", "\"pixel_values\" is " + std::string(name(entry->dtype)) + "; expected floats");
+  if (!thw || !good)
+    return false;
+  std::optional<std::vector<ImageGrid>> grids = readGrids(*thw, *rules.images, loc, diags);
+  return grids && addImages(batch, file.tensor("pixel_values")->to(DType::f32), std::move(*grids), *rules.images,
+                            rules.patchValues, loc, diags);
 }
 
 } // namespace

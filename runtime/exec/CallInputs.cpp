@@ -20,7 +20,8 @@ void setPromptInputs(const Batch &batch, const std::vector<RowPart> &parts, bool
     total = std::max(total, part.past + part.length);
   }
   Tensor ids = integers({B, W}), lengths = integers({B}), positions = integers({3, B, W}), pads = integers({B}),
-         past = integers({B}), used = integers({1});
+         past = integers({B}), used = integers({1}), imageRows = integers({B, W});
+  std::fill_n(imageRows.as<int64_t>(), B * W, -1);
   for (int64_t b = 0; b < B; ++b) {
     const RowPart &part = parts[size_t(b)];
     lengths.as<int64_t>()[b] = part.length;
@@ -28,6 +29,10 @@ void setPromptInputs(const Batch &batch, const std::vector<RowPart> &parts, bool
     pads.as<int64_t>()[b] = first ? S - batch.lengths.as<int64_t>()[b] : 0;
     const int64_t *row = batch.ids.as<int64_t>() + b * S + part.begin;
     std::copy(row, row + part.length, ids.as<int64_t>() + b * W);
+    if (batch.images) {
+      const int64_t *places = batch.images->rows.as<int64_t>() + b * S + part.begin;
+      std::copy(places, places + part.length, imageRows.as<int64_t>() + b * W);
+    }
     for (int64_t axis = 0; axis < 3; ++axis) {
       const int64_t *from = batch.positions.as<int64_t>() + (axis * B + b) * S + part.begin;
       std::copy(from, from + part.length, positions.as<int64_t>() + (axis * B + b) * W);
@@ -40,6 +45,7 @@ void setPromptInputs(const Batch &batch, const std::vector<RowPart> &parts, bool
   into[prefix + "pads"] = std::move(pads);
   into[prefix + "past"] = std::move(past);
   into[prefix + "total"] = std::move(used);
+  into[prefix + "image_rows"] = std::move(imageRows);
 }
 
 StepInputs::StepInputs(int64_t rows, const std::string &prefix, TensorMap &into)

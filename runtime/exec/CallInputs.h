@@ -20,7 +20,7 @@ struct RowPart {
 };
 
 /// The inputs of one call on (a chunk of) a batch, into `into` under `prefix` + name (see Manifest.h): ids [B,W], lengths [B],
-/// positions [3,B,W], pads [B], past [B], total [1], with W the longest part, at least 1. `first`: of the sequence's calls; then
+/// positions [3,B,W], pads [B], past [B], total [1], image_rows [B,W], with W the longest part, at least 1. `first`: of the sequence's calls; then
 /// pads are those that stand before each row in the whole batch, else 0.
 void setPromptInputs(const Batch &batch, const std::vector<RowPart> &parts, bool first, const std::string &prefix,
                      TensorMap &into);

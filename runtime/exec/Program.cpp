@@ -96,13 +96,16 @@ bool Program::link(const std::string &path, const std::string &shown, Diagnostic
   main = reinterpret_cast<abi::Entry>(dlsym(library, "nnterp_main"));
   if (info.steps)
     step = reinterpret_cast<abi::Entry>(dlsym(library, "nnterp_step"));
-  if (host && main && (step || !info.steps))
+  if (info.images)
+    images = reinterpret_cast<abi::Entry>(dlsym(library, "nnterp_images"));
+  if (host && main && (step || !info.steps) && (images || !info.images))
     return true;
   diags.error("NNT1014", {},
               shown + " is no program of ours: it has no symbol " +
-                  (!host  ? "nnterp_host"
-                   : main ? "nnterp_step"
-                          : "nnterp_main"));
+                  (!host                 ? "nnterp_host"
+                   : !main               ? "nnterp_main"
+                   : info.steps && !step ? "nnterp_step"
+                                         : "nnterp_images"));
   return false;
 }
 
@@ -114,14 +117,14 @@ Program::~Program() {
 }
 
 std::optional<RunReport> Program::run(const std::vector<abi::Slot> &slots, const RunProgress &onProgress,
-                                      Diagnostics &diags, bool isStep) {
+                                      Diagnostics &diags, Entry which) {
   Execution execution{arena, {}, &onProgress, {}};
   const abi::Host services{abi::version, &execution, allocate, release, progress, fail};
   const abi::Frame frame{slots.data()};
   arena.restartPeak();
   const uint64_t before = arena.systemAllocations();
   *host = &services;
-  const bool finished = call(isStep ? step : main, &frame, execution);
+  const bool finished = call(which == Entry::step ? step : which == Entry::images ? images : main, &frame, execution);
   *host = nullptr;
   execution.report.arenaPeak = arena.peakBytes();
   execution.report.allocations = arena.systemAllocations() - before;

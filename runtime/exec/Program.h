@@ -29,7 +29,7 @@ struct RunReport {
 using RunProgress = std::function<void(int64_t done, int64_t total)>;
 
 /// The shared object of an artefact. Its symbols are the whole connection: `nnterp_host`, where the services of the executor are
-/// put, `nnterp_main`, the entry, and `nnterp_step`, the entry for generated tokens of programs that have steps.
+/// put, `nnterp_main`, the entry for calls on the prompt, `nnterp_step` and `nnterp_images`, those for generated tokens and images, in programs that have them.
 class Program {
 public:
   /// Opens a shared object on disk. Errors: NNT1014 (cannot be opened, or lacks a symbol), NNT1015 (another ABI).
@@ -40,11 +40,14 @@ public:
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
 
+  /// Its entries.
+  enum class Entry { prompt, step, images };
+
   const Manifest &manifest() const { return info; }
-  /// Runs one call on a descriptor table in the manifest's order: on the prompt, or with `step` on generated tokens. The arena
+  /// Runs one call on a descriptor table in the manifest's order: on the prompt, on generated tokens, or on images. The arena
   /// lives as long as the program and is used again by every call. Nothing when memory ran out. Errors: NNT1017.
   std::optional<RunReport> run(const std::vector<abi::Slot> &slots, const RunProgress &progress, Diagnostics &diags,
-                               bool step = false);
+                               Entry which = Entry::prompt);
 
 private:
   explicit Program(Manifest manifest) : info(std::move(manifest)) {}
@@ -54,7 +57,7 @@ private:
   void *library = nullptr;
   int memory = -1; ///< the file in memory that holds the bytes; open as long as the library, so that its name is unique
   const abi::Host **host = nullptr;
-  abi::Entry main = nullptr, step = nullptr;
+  abi::Entry main = nullptr, step = nullptr, images = nullptr;
   Arena arena;
 };
 

@@ -11,8 +11,12 @@ namespace {
 
 bool startsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-/// Tensors of the file that no text graph has: multi-token prediction, and the image encoder.
-bool isSkipped(std::string_view key) { return startsWith(key, "mtp.") || startsWith(key, "model.visual."); }
+constexpr std::string_view encoderPrefix = "model.visual.";
+
+/// Tensors of the file that the graph does not have: multi-token prediction, and in a text graph the image encoder.
+bool isSkipped(std::string_view key, bool wantsEncoder) {
+  return startsWith(key, "mtp.") || (!wantsEncoder && startsWith(key, encoderPrefix));
+}
 
 /// The key under the text-only prefix.
 std::string standardKey(const std::string &key) {
@@ -36,6 +40,8 @@ public:
 
   bool match(const std::vector<WantedTensor> &wanted) {
     const size_t before = diags.all().size();
+    wantsEncoder = std::any_of(wanted.begin(), wanted.end(),
+                               [](const WantedTensor &tensor) { return startsWith(tensor.key, encoderPrefix); });
     collect();
     for (const WantedTensor &tensor : wanted)
       matchOne(tensor);
@@ -45,6 +51,8 @@ public:
   }
 
 private:
+  bool wantsEncoder = false;
+
   Diagnostic &fail(const char *code, const std::string &message) {
     return diags.error(code, {directory, 0, 0}, message);
   }
@@ -61,7 +69,7 @@ private:
     for (size_t s = 0; s < pieces.sources.size(); ++s)
       for (size_t e = 0; e < pieces.sources[s]->entries().size(); ++e) {
         const std::string &key = pieces.sources[s]->entries()[e].key;
-        if (isSkipped(key))
+        if (isSkipped(key, wantsEncoder))
           continue;
         auto [it, isNew] = stored.emplace(standardKey(key), Use{{s, e}, false});
         if (isNew)

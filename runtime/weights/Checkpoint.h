@@ -38,7 +38,7 @@ public:
     DType fp8Target = DType::f32;   ///< what FP8 is multiplied out to
   };
   /// Opens single file, shards by index, or `.bin`/`.pt` files; matches every wanted tensor and reports every missing,
-  /// surplus or misshaped one with expected and found shape. `mtp.*` and `model.visual.*` are skipped. Errors: NNT03xx.
+  /// surplus or misshaped one with expected and found shape. `mtp.*` is skipped, and so is `model.visual.*` unless some of it is wanted. Errors: NNT03xx.
   static std::optional<CheckpointIndex> open(const std::string &directory, const std::vector<WantedTensor> &wanted,
                                              const Options &options, Diagnostics &diags);
 

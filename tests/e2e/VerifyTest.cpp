@@ -204,7 +204,7 @@ TEST_CASE("what cannot be run is reported as the run reports it", "[verify]") {
   Diagnostics diags;
   CHECK_FALSE(verify::verifyModel(options, diags));
   REQUIRE(diags.hasErrors());
-  CHECK(diags.all()[0].code == "NNT1004");
+  CHECK(diags.all()[0].code == "NNT1005");
 
   Diagnostics failing;
   options.inputs.clear();

@@ -13,7 +13,6 @@ namespace {
 
 /// Options of later versions: known, and refused by code when given.
 struct LaterOptions {
-  std::vector<std::string> images;
   std::string target = "cpu";
 
   std::vector<LaterFlag> given() const {
@@ -22,7 +21,6 @@ struct LaterOptions {
       if (isGiven)
         list.push_back({code, flag, feature});
     };
-    add(!images.empty(), "NNT0908", "--image", "a picture as input");
     add(target == "cuda", "NNT0909", "--target", "the target \"cuda\"");
     add(target == "emulator", "NNT0909", "--target", "the target \"emulator\"");
     return list;
@@ -61,7 +59,7 @@ private:
   ExplainArguments explainArguments;
   VerifyArguments verifyArguments;
   LaterOptions later;
-  std::vector<std::string> prompts, ids, files, chats, chatPrompts, verifyPrompts, verifyIds;
+  std::vector<std::string> prompts, ids, files, chats, chatPrompts, images, verifyPrompts, verifyIds;
   std::string textCheckpoint, importCheckpoint, infoCheckpoint, importDType = "auto", importOut, code;
   bool infoJson = false, tokenizeJson = false, skipSpecial = false, thinking = false, noThinking = false,
        noGenerationPrompt = false;
@@ -120,13 +118,15 @@ void CommandLine::inputOptions() {
   repeated(run, "--prompt", "TEXT", prompts, "[INPUT:=]TEXT; repeatable: a batch");
   repeated(run, "--ids", "IDS", ids, "[INPUT:=]1,2,3: token ids; repeatable: a batch");
   repeated(run, "--input", "FILE", files,
-           "[INPUT=]FILE: safetensors with input_ids and, optionally, attention_mask, position_ids");
+           "[INPUT=]FILE: safetensors with input_ids and, optionally, attention_mask, position_ids, and images as\n"
+           "pixel_values, image_grid_thw");
   repeated(run, "--chat", "FILE", chats, "[INPUT:=]FILE: a conversation as JSON, through the checkpoint's template");
   repeated(run, "--chat-prompt", "TEXT", chatPrompts, "[INPUT:=]TEXT: a conversation of one message");
   CLI::Option *think = run->add_flag("--enable-thinking", thinking, "Chats: the model thinks before it answers");
   run->add_flag("--no-thinking", noThinking, "Chats: the model answers at once")->excludes(think);
   run->add_flag("--no-generation-prompt", noGenerationPrompt, "Chats: do not open the model's turn at the end");
-  repeated(run, "--image", "FILE", later.images, "Picture as input (not in this version)");
+  repeated(run, "--image", "FILE", images,
+           "[INPUT:=]FILE: a PNG or JPEG for the next image token of prompt, ids or chat; repeatable");
 }
 
 /// Sampling is what the checkpoint's generation_config.json says, unless these say otherwise.
@@ -306,6 +306,7 @@ int CommandLine::dispatch() {
   inputs(InputKind::file, files);
   inputs(InputKind::chat, chats);
   inputs(InputKind::chatPrompt, chatPrompts);
+  inputs(InputKind::image, images);
   if (thinking || noThinking)
     runArguments.chat.enableThinking = thinking;
   runArguments.chat.generationPrompt = !noGenerationPrompt;

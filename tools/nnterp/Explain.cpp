@@ -88,7 +88,7 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
   }
   RunInfo info;
   for (const auto &[name, batch] : *inputs)
-    info.inputs[name] = {batch.seq(), batch.rowLengths()};
+    info.inputs[name] = batchInfo(batch);
   info.generate = arguments.generate;
   info.chunk = arguments.chunk;
   std::optional<RunBuffers> buffers =

@@ -1,7 +1,10 @@
 // Which input each argument is for, and the batches they become.
 #include "tools/nnterp/InputArguments.h"
+#include "runtime/exec/BatchImages.h"
+#include "runtime/images/Preprocess.h"
 #include "tools/nnterp/Ids.h"
 #include "tools/nnterp/InputTexts.h"
+#include "tools/nnterp/PreparePlan.h"
 
 #include <algorithm>
 
@@ -18,7 +21,8 @@ constexpr struct {
              {"--ids", ":=", "IDS"},
              {"--input", "=", "FILE"},
              {"--chat", ":=", "FILE"},
-             {"--chat-prompt", ":=", "TEXT"}};
+             {"--chat-prompt", ":=", "TEXT"},
+             {"--image", ":=", "FILE"}};
 
 const char *flagOf(InputKind kind) { return forms[size_t(kind)].flag; }
 
@@ -38,10 +42,12 @@ class InputReader {
 public:
   InputReader(const Plan &plan, const ModelConfig &config, const std::string &checkpoint, const ChatOptions &chat,
               Diagnostics &diags)
-      : plan(plan), wanted(plan.inputNames()), chat(chat), texts(checkpoint, chat, diags), diags(diags) {
-    rules.vocabSize = config.vocabSize;
-    if (config.multimodal)
-      rules.imageTokens = {config.imageTokenId, config.videoTokenId};
+      : plan(plan), wanted(plan.inputNames()), checkpoint(checkpoint), chat(chat), texts(checkpoint, chat, diags),
+        diags(diags) {
+    rules = inputRules(config);
+    if (config.vision)
+      encoder = {config.vision->inChannels, config.vision->patchSize, config.vision->temporalPatchSize,
+                 config.vision->spatialMergeSize};
   }
 
   std::optional<std::map<std::string, Batch>> read(const std::vector<InputArgument> &arguments, bool allowMissing) {
@@ -54,8 +60,14 @@ public:
       const auto own = given.find(name);
       const auto fromPlan = plan.inputs.find(name);
       std::optional<Batch> batch;
-      if (own != given.end()) {
-        batch = fromCommandLine(name, own->second);
+      Given ways = own == given.end() ? Given() : own->second;
+      pictures.clear();
+      if (auto images = ways.find(InputKind::image); images != ways.end()) {
+        pictures = images->second;
+        ways.erase(images);
+      }
+      if (!ways.empty()) {
+        batch = fromCommandLine(name, ways);
       } else if (fromPlan != plan.inputs.end()) {
         batch = fromPlanInput(fromPlan->second);
       } else {
@@ -142,7 +154,7 @@ private:
     }
     if (kind == InputKind::file) {
       if (arguments.size() == 1)
-        return batchFromFile(arguments.front(), rules, diags);
+        return fromFile(arguments.front());
       diags.error("NNT1002", loc,
                   "the input \"" + name + "\" is given by " + std::to_string(arguments.size()) +
                       " files; expected one of them");
@@ -153,9 +165,9 @@ private:
 
   std::optional<Batch> fromPlanInput(const PlanInput &input) {
     if (!input.file.empty())
-      return batchFromFile(input.file, rules, diags);
+      return fromFile(input.file);
     if (!input.ids.empty())
-      return batchFromIds(input.ids, rules, input.loc, diags);
+      return batchOf(input.ids, input.loc);
     if (!input.chat.empty())
       return batchOf(texts.encodeChats({input.chat}, input.loc), input.loc);
     return batchOf(texts.encode(input.prompts, input.loc), input.loc);
@@ -176,20 +188,79 @@ private:
     return rows.size() == arguments.size() ? std::optional(std::move(rows)) : std::nullopt;
   }
 
+  std::optional<Batch> fromFile(const std::string &path) {
+    if (pictures.empty())
+      return batchFromFile(path, rules, diags);
+    diags.error("NNT1002", {flagOf(InputKind::image), 0, 0},
+                "\"" + path + "\" is an input file, which holds its images itself; expected --image with a prompt, ids or a chat");
+    return std::nullopt;
+  }
+
   std::optional<Batch> batchOf(const std::optional<InputTexts::Rows> &rows, const SourceLoc &loc) {
-    return rows ? batchFromIds(*rows, rules, loc, diags) : std::nullopt;
+    if (!rows)
+      return std::nullopt;
+    return pictures.empty() ? batchFromIds(*rows, rules, loc, diags) : withPictures(*rows, loc);
+  }
+
+  /// Each image token of the rows becomes as many as its picture has.
+  std::optional<Batch> withPictures(const InputTexts::Rows &rows, const SourceLoc &loc) {
+    const SourceLoc flag{flagOf(InputKind::image), 0, 0};
+    if (!rules.images) {
+      diags.error("NNT1013", flag, "this model has no image encoder");
+      return std::nullopt;
+    }
+    std::optional<ImageRules> wants = loadImageRules(checkpointFolder(checkpoint), encoder, diags);
+    std::optional<ImagePatches> patches = wants ? loadImages(pictures, *wants, diags, flag) : std::nullopt;
+    if (!patches)
+      return std::nullopt;
+    std::optional<TokenRows> expanded = expandImageTokens(rows, patches->grids, *rules.images, loc, diags);
+    if (!expanded)
+      return std::nullopt;
+    InputRules own = rules;
+    own.imageTokens.clear(); // counted with the images
+    std::optional<Batch> batch = batchFromIds(*expanded, own, loc, diags);
+    if (!batch || !addImages(*batch, std::move(patches->pixelValues), std::move(patches->grids), *rules.images,
+                             rules.patchValues, loc, diags))
+      return std::nullopt;
+    return batch;
   }
 
   const Plan &plan;
   const std::vector<std::string> wanted; ///< inputs that worlds read
+  const std::string checkpoint;
   const ChatOptions chat;
   InputTexts texts;
+  EncoderSizes encoder;
+  std::vector<std::string> pictures; ///< of the input that is being read
   InputRules rules;
   std::map<std::string, Given> given; ///< by input
   Diagnostics &diags;
 };
 
 } // namespace
+
+InputRules inputRules(const ModelConfig &config) {
+  InputRules rules;
+  rules.vocabSize = config.vocabSize;
+  if (config.multimodal)
+    rules.imageTokens = {config.imageTokenId, config.videoTokenId};
+  if (config.vision) {
+    const VisionConfig &v = *config.vision;
+    rules.images = {config.imageTokenId, config.videoTokenId, v.spatialMergeSize};
+    rules.patchValues = v.inChannels * v.temporalPatchSize * v.patchSize * v.patchSize;
+  }
+  return rules;
+}
+
+BatchInfo batchInfo(const Batch &batch) {
+  BatchInfo info;
+  info.seq = batch.seq();
+  info.lengths = batch.rowLengths();
+  if (batch.images)
+    for (const ImageGrid &grid : batch.images->grids)
+      info.grids.push_back({grid.t, grid.h, grid.w});
+  return info;
+}
 
 std::optional<std::map<std::string, Batch>> readInputs(const std::vector<InputArgument> &arguments, const Plan &plan,
                                                        const ModelConfig &config, const std::string &checkpoint,

@@ -44,15 +44,7 @@ bool InputTexts::render(const std::optional<ConversationFile> &file, std::vector
   const ChatTemplate *renderer = file ? needTemplate() : nullptr;
   if (!renderer)
     return false;
-  bool readable = true;
-  for (const Conversation &conversation : file->conversations)
-    if (const Json *picture = findPicture(conversation)) {
-      diags.error("NNT0908", picture->loc, "a picture in a message is not in this version");
-      readable = false;
-    }
-  std::optional<std::vector<std::string>> rendered;
-  if (readable)
-    rendered = renderer->render(*file, chat, diags);
+  std::optional<std::vector<std::string>> rendered = renderer->render(*file, chat, diags);
   if (rendered)
     texts.insert(texts.end(), rendered->begin(), rendered->end());
   return rendered.has_value();

@@ -74,7 +74,7 @@ static DType runType(DType stored) {
 }
 
 std::optional<OpenWeights> openWeights(const std::string &checkpoint, const ModelConfig &config,
-                                       std::optional<DType> requested, Diagnostics &diags) {
+                                       std::optional<DType> requested, Diagnostics &diags, bool images) {
   std::optional<DType> dtype = requested;
   if (!dtype && config.dtype)
     dtype = runType(*config.dtype);
@@ -90,7 +90,7 @@ std::optional<OpenWeights> openWeights(const std::string &checkpoint, const Mode
   options.tiedHead = config.tieWordEmbeddings;
   options.fp8Target = dtype.value_or(DType::f32);
   std::optional<CheckpointIndex> index =
-      CheckpointIndex::open(checkpointFolder(checkpoint), wantedTensors(config), options, diags);
+      CheckpointIndex::open(checkpointFolder(checkpoint), wantedTensors(config, images), options, diags);
   if (!index)
     return std::nullopt;
   if (!dtype) {

@@ -52,7 +52,7 @@ struct OpenWeights {
 /// Opens the weights for a run in `requested`, or in the dtype that design.md 8 calls auto: the configuration's, else
 /// the embedding's; float16 runs as float32, FP8 as bfloat16.
 std::optional<OpenWeights> openWeights(const std::string &checkpoint, const ModelConfig &config,
-                                       std::optional<DType> requested, Diagnostics &diags);
+                                       std::optional<DType> requested, Diagnostics &diags, bool images = false);
 
 /// Storage dtypes by key, for the compiler.
 std::map<std::string, DType> storageTypes(const CheckpointIndex &index);

@@ -28,7 +28,7 @@ struct RunParts {
 RunInfo runInfo(const RunOptions &options, const Batches &inputs, const SavedStates &loaded) {
   RunInfo info;
   for (const auto &[name, batch] : inputs)
-    info.inputs[name] = {batch.seq(), batch.rowLengths()};
+    info.inputs[name] = batchInfo(batch);
   for (const auto &[world, state] : loaded)
     info.loaded[world] = state.lengths;
   info.generate = options.generation.tokens;
@@ -48,14 +48,17 @@ std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags)
   if (!config)
     return std::nullopt;
   PointTable points = qwen35MoePoints(*config);
-  std::optional<OpenWeights> weights = openWeights(options.checkpoint, *config, options.dtype, diags);
   std::optional<GenerationSettings> generation =
       generationSettings(options.generation, checkpointFolder(options.checkpoint), *config, diags);
+  const bool load = !options.loadState.empty(), save = !options.saveState.empty();
+  std::optional<Batches> inputs;
+  if (plan)
+    inputs = readInputs(options.inputs, *plan, *config, options.checkpoint, options.chat, diags, load);
+  const bool images = inputs && std::any_of(inputs->begin(), inputs->end(),
+                                            [](const auto &input) { return input.second.images.has_value(); });
+  std::optional<OpenWeights> weights = openWeights(options.checkpoint, *config, options.dtype, diags, images);
   if (!plan)
     return std::nullopt;
-  const bool load = !options.loadState.empty(), save = !options.saveState.empty();
-  std::optional<Batches> inputs =
-      readInputs(options.inputs, *plan, *config, options.checkpoint, options.chat, diags, load);
   SavedStates loaded;
   StateIdentity identity;
   if (weights)
@@ -72,9 +75,10 @@ std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags)
     if (states)
       loaded = std::move(*states);
   }
+  RunShape shape = runShape(options.generation.tokens, options.chunk > 0, save, load);
+  shape.images = images;
   std::optional<ResolvedPlan> resolved =
-      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config,
-                  runShape(options.generation.tokens, options.chunk > 0, save, load), diags);
+      resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, shape, diags);
   if (!weights || !generation || !inputs || !resolved)
     return std::nullopt;
   RunInfo info = runInfo(options, *inputs, loaded);
@@ -158,7 +162,9 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
   times.weights = watch.lap();
   if (!table)
     return std::nullopt;
-  SequenceRun run({prepared.resolved, info, inputs, loaded, generation, *ready->program, *buffers, *table});
+  const InputRules rules = inputRules(prepared.config);
+  SequenceRun run({prepared.resolved, info, inputs, loaded, generation, *ready->program, *buffers, *table, rules.images,
+                   rules.patchValues});
   if (!run.run([&](double fraction) { progress("run", fraction); }, options.onToken, diags))
     return std::nullopt;
   if (buffers->unedited() > 0)

@@ -2,6 +2,8 @@
 #include "tools/nnterp/SequenceRun.h"
 #include "tools/nnterp/Stopwatch.h"
 
+#include "runtime/exec/BatchImages.h"
+
 #include <algorithm>
 
 namespace nnterp {
@@ -69,6 +71,8 @@ bool SequenceRun::start(Diagnostics &diags) {
     world.batch = &parts.inputs.at(spec.input);
     const int64_t B = world.batch->rows();
     world.hashes.resize(size_t(B));
+    if (shape.images)
+      addImages(world);
     world.ended = &ended.emplace(spec.name, std::vector<bool>(size_t(B), false)).first->second;
     auto saved = parts.loaded.find(spec.name);
     if (shape.memory) {
@@ -100,6 +104,22 @@ bool SequenceRun::start(Diagnostics &diags) {
     }
   }
   return good;
+}
+
+/// What the encoder reads of the world's input, and where it leaves the features; worlds that see the same share them.
+void SequenceRun::addImages(const World &world) {
+  const ImageTokenRules &rules = *parts.images;
+  setImageInputs(*world.batch, rules, parts.patchValues, parts.plan.declaresWorlds ? world.spec->input + "/" : "",
+                 tensors.inputs);
+  const std::string name = world.prefix + "image_features";
+  const SlotSpec *slot = findSlot(parts.program.manifest(), SlotKind::kept, name);
+  if (!slot)
+    return;
+  int64_t features = 0;
+  if (world.batch->images)
+    for (const ImageGrid &grid : world.batch->images->grids)
+      features += grid.tokens(rules.mergeSize);
+  tensors.kept[name] = Tensor::make(slot->dtype, {features, slot->dims[1]});
 }
 
 void SequenceRun::reserve(World &world, int64_t tokens) {
@@ -141,10 +161,11 @@ void SequenceRun::noteFed(const Call &call) {
     }
 }
 
-bool SequenceRun::call(bool step, const RunProgress &progress, Diagnostics &diags) {
+bool SequenceRun::call(Program::Entry entry, const RunProgress &progress, Diagnostics &diags) {
+  const bool step = entry == Program::Entry::step;
   if (!parts.table.point(tensors, step, diags))
     return false;
-  const std::optional<RunReport> report = parts.program.run(parts.table.slots(), progress, diags, step);
+  const std::optional<RunReport> report = parts.program.run(parts.table.slots(), progress, diags, entry);
   if (!report)
     return false;
   spent.arenaPeak = std::max(spent.arenaPeak, report->arenaPeak);
@@ -163,7 +184,9 @@ bool SequenceRun::prompt(const std::function<void(double)> &progress, Diagnostic
     auto within = [&](int64_t done, int64_t total) {
       progress((finished + weight * (total > 0 ? double(done) / double(total) : 1)) / work);
     };
-    if (!call(false, within, diags))
+    if (chunk.first && parts.plan.shape.images && !call(Program::Entry::images, {}, diags))
+      return false;
+    if (!call(Program::Entry::prompt, within, diags))
       return false;
     finished += weight;
     assembly.takePrompt(chunk);
@@ -223,7 +246,7 @@ bool SequenceRun::steps(const std::function<void(double)> &progress, const OnTok
     next.step = k;
     setStep();
     parts.buffers.fill(next, ended, tensors.buffers);
-    if (!call(true, within, diags))
+    if (!call(Program::Entry::step, within, diags))
       return false;
     assembly.takeStep(k, ended);
     for (World &world : worlds)

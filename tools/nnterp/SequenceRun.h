@@ -43,6 +43,8 @@ struct SequenceParts {
   Program &program;
   RunBuffers &buffers;
   BoundTable &table;
+  std::optional<ImageTokenRules> images = {}; ///< of a model with an image encoder
+  int64_t patchValues = 0;
 };
 
 /// What it took.
@@ -93,7 +95,8 @@ private:
   void noteFed(const Call &call);
   bool choose(int64_t step, const OnToken &onToken);
   void setStep();
-  bool call(bool step, const RunProgress &progress, Diagnostics &diags);
+  bool call(Program::Entry entry, const RunProgress &progress, Diagnostics &diags);
+  void addImages(const World &world);
   void reserve(World &world, int64_t tokens);
   int64_t loadedLength(const std::string &world, int64_t row) const;
   RowPart partOf(const World &world, int64_t row, const Call &call) const;

@@ -18,7 +18,7 @@ TapAssembly::TapAssembly(const std::vector<TapLayout> &layouts, const Manifest &
   for (const TapLayout &layout : layouts) {
     const DType dtype = dtypeOf(manifest, layout.key);
     Tap tap{&layout, Tensor::make(dtype, layout.shape), {}};
-    const bool direct = layout.phase == Phase::prompt && promptCalls == 1;
+    const bool direct = layout.phase == Phase::images || (layout.phase == Phase::prompt && promptCalls == 1);
     tap.written = direct ? tap.whole : Tensor::make(dtype, layout.callShape());
     outputs[layout.key] = tap.written;
     taps.push_back(std::move(tap));

@@ -128,17 +128,18 @@ TEST_CASE("NNT0608: only with generation") {
   CHECK(errorOf("tokens") == "NNT0608 \"tokens\" exists only when tokens are generated (--generate N)");
 }
 
-TEST_CASE("NNT0908: values of images are not in this version") {
-  CHECK(errorOf("vision.blocks[0].norm1.output", "tiny-vl") ==
-        "NNT0908 images are not in this version: \"vision.blocks[0].norm1.output\" exists only when a prompt has "
-        "images");
-  CHECK(errorOf("vision.layers[0].self_attn.attention_scores#1", "tiny-vl").substr(0, 7) == "NNT0908");
-  CHECK(errorOf("projector.output", "tiny-vl").substr(0, 7) == "NNT0908");
-  CHECK(errorOf("vision.image_token_mask", "tiny-vl").substr(0, 7) == "NNT0908");
+TEST_CASE("NNT0604: an image has a number") {
+  const std::string scores = "vision.layers[0].self_attn.attention_scores#";
+  for (const char *bad : {"i", "99999999999999999999"})
+    CHECK(errorOf(scores + bad, "tiny-vl") ==
+          "NNT0604 \"" + scores + bad + "\": expected the number of an image behind \"#\", as in \"" + scores + "0\"");
+  for (const char *bad : {"", "*", "-1", "0:2"})
+    CHECK(errorOf(scores + bad, "tiny-vl").find("nearest: \"" + scores + "0\"") != std::string::npos);
+  CHECK(errorOf("vision.layers[0].self_attn.attention_output#0", "tiny-vl").substr(0, 7) == "NNT0601");
 }
 
 TEST_CASE("every code of names is explained") {
-  for (int number = 601; number <= 608; ++number) {
+  for (int number = 601; number <= 609; ++number) {
     INFO(number);
     CHECK_FALSE(explain("NNT0" + std::to_string(number)).empty());
   }

@@ -53,7 +53,9 @@ TEST_CASE("the number of values") {
   CHECK(text.points().size() == size_t(10 + 8 * 27 + 6 * 24 + 2 * 21));
   PointTable images = qwen35MoePoints(checkpointConfig("checkpoints/tiny-vl"));
   CHECK(images.rows().size() == text.rows().size() + 36);
-  CHECK(images.points().size() == size_t(10 + 4 * 27 + 3 * 24 + 21)); // the graph has no values of images
+  CHECK(images.points().size() == size_t(10 + 4 * 27 + 3 * 24 + 21));
+  CHECK(images.imagePoints().size() == size_t(4 + 2 * 24 + 7)); // without the mask of image tokens
+  CHECK(text.imagePoints().empty());
 }
 
 TEST_CASE("points stand in forward order") {
@@ -216,9 +218,42 @@ TEST_CASE("every point expands to itself") {
     INFO(point.name());
     REQUIRE(found);
     REQUIRE(found->size() == 1);
-    CHECK(found->front().info == point.info);
-    CHECK(found->front().layer == point.layer);
+    CHECK(found->front() == point);
   }
+}
+
+TEST_CASE("values of images stand in forward order, and one image's attention is a point of its own") {
+  PointTable table = qwen35MoePoints(checkpointConfig("checkpoints/tiny-vl"));
+  std::vector<std::string> names = namesOf(table.imagePoints());
+  auto place = [&](const char *name) { return std::find(names.begin(), names.end(), name) - names.begin(); };
+  CHECK(names.front() == "vision.patch_embeddings");
+  CHECK(names.back() == "vision.image_features");
+  const char *forward[] = {"vision.pos_embed.output",
+                           "vision.layers[0].layer_input",
+                           "vision.layers[0].self_attn.attention_scores#i",
+                           "vision.layers[0].layer_output",
+                           "vision.layers[1].layer_input",
+                           "vision.layers[1].layer_output",
+                           "projector.input",
+                           "vision.tower_output"};
+  for (size_t i = 1; i < std::size(forward); ++i)
+    CHECK(place(forward[i - 1]) < place(forward[i]));
+  for (const PointRef &point : table.imagePoints()) {
+    NameError error;
+    std::string name = point.name();
+    if (name.back() == 'i' && name[name.size() - 2] == '#')
+      name.replace(name.size() - 1, 1, "12");
+    auto found = table.expand(name, error);
+    INFO(name);
+    REQUIRE((found && found->size() == 1));
+    CHECK((found->front().info == point.info && found->front().layer == point.layer));
+    CHECK(found->front().segment == (name == point.name() ? -1 : 12));
+    CHECK(found->front().name() == name);
+  }
+  CHECK(expandNames(table, "vision.blocks[*].attn.attention_scores#03") ==
+        std::vector<std::string>{"vision.layers[0].self_attn.attention_scores#3",
+                                 "vision.layers[1].self_attn.attention_scores#3"});
+  CHECK(table.canonical("visual.blocks[0].attn.attention_scores#2") == "vision.layers[0].self_attn.attention_scores#2");
 }
 
 TEST_CASE("patterns of rows expand to the blocks that have them") {

@@ -70,10 +70,3 @@ TEST_CASE("NNT0905: call") {
           "p:3:9: error NNT0508: \"call\" takes a function's name that begins with \"@\", found \"f\"",
           "p:3:21: error NNT0512: no value \"vectors\" in this plan; the nearest is \"vector\""});
 }
-
-TEST_CASE("NNT0908: selections in pictures") {
-  expect(readSelect("{\"image\":0,\"rows\":\"1:3\",\"cols\":[0,1]}"),
-         {"p:3:2: error NNT0908: a selection in a picture (\"image\", \"rows\", \"cols\") is not in this version\n  "
-          "p:3:12" +
-          also + "\n  p:3:25" + also});
-}

@@ -53,7 +53,7 @@ TEST_CASE("the schema has every operation") {
 TEST_CASE("the schema tells the axes that count tokens, and those that take indices per row") {
   Json json = schema();
   CHECK(keys(in(json, {"$defs", "select", "patternProperties"})) ==
-        Names{"^(seq|query|key)$", "^(heads|experts|slots|vocab)$"});
+        Names{"^(seq|query|key)$", "^image$", "^(heads|experts|slots|vocab)$"});
 }
 
 TEST_CASE("in a plan with worlds every edit names its own") {

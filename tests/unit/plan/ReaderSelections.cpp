@@ -37,6 +37,24 @@ static std::string axis(const std::string &name, const std::string &json) {
   return describe(selection);
 }
 
+TEST_CASE("pictures: one image, its rows and columns as on other axes") {
+  CHECK(axis("image", "0") == "b,0");
+  CHECK(axis("image", "-1") == "b,-1");
+  CHECK(axis("image", "\"*\"") == "b[:]");
+  for (const char *name : {"rows", "cols", "patches", "image_tokens", "query_patch", "key_patch"}) {
+    CHECK(axis(name, "\"1:3\"") == "b[1:3]");
+    CHECK(axis(name, "[0,\"2:\"]") == "b,0 b[2:]");
+  }
+  auto image = [](const char *json) { return readSelect("{\"image\":" + std::string(json) + "}").errors; };
+  const std::string expected = "p:3:10: error NNT0510: \"image\" is one image: expected its number, from 0 or from -1 "
+                               "backwards, found ";
+  CHECK(image("[0,1]") == Errors{expected + "an array"});
+  CHECK(image("\"0:2\"") == Errors{expected + "\"0:2\""});
+  CHECK(image("{\"value\":\"where\"}") == Errors{expected + "an object"});
+  CHECK(image("0.5") == Errors{expected + "0.5"});
+  CHECK(image("\"$i\"").size() == 1);
+}
+
 TEST_CASE("token axes: bare forms mean the prompt") {
   for (const char *name : {"seq", "query", "key"}) {
     CHECK(axis(name, "3") == "p,3");

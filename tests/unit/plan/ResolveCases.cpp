@@ -1,4 +1,4 @@
-// Every golden plan of text: it resolves, fills, and each tap has the shape that the reference gave it; the same plan
+// Every golden plan: it resolves, fills, and each tap has the shape that the reference gave it; the same plan
 // with other numbers, indices, vectors and experts has the same structure.
 #include "ResolveHelp.h"
 
@@ -28,6 +28,11 @@ BatchInfo batchOf(const std::string &path) {
   for (int64_t row = 0; mask && row < ids.shape[0]; ++row)
     batch.lengths[size_t(row)] =
         std::count(mask->as<int64_t>() + row * batch.seq, mask->as<int64_t>() + (row + 1) * batch.seq, 1);
+  if (std::optional<Tensor> grids = file->tensor("image_grid_thw"))
+    for (int64_t image = 0; image < grids->shape[0]; ++image) {
+      const int64_t *sides = grids->as<int64_t>() + 3 * image;
+      batch.grids.push_back({sides[0], sides[1], sides[2]});
+    }
   return batch;
 }
 
@@ -42,8 +47,6 @@ std::vector<Case> cases() {
                         plan = readJsonFile(found.folder + "/plan.json", diags);
     REQUIRE((info && plan));
     found.checkpoint = info->find("checkpoint")->string;
-    if (found.checkpoint == "tiny-vl")
-      continue;
     found.plan = std::move(*plan);
     found.given.generate = info->find("generate")->integer;
     for (const Json::Member &input : info->find("inputs")->object)
@@ -89,7 +92,7 @@ std::string print(const Diagnostics &diags) {
 void perturb(Json &json, const std::string &key) {
   bool isIndex = key == "seq" || key == "query" || key == "key" || key == "heads" || key == "hidden" ||
                  key == "vocab" || key == "slots" || key == "neurons" || key == "batch" || key == "key_dim" ||
-                 key == "experts" || key == "window";
+                 key == "experts" || key == "window" || key == "patches" || key == "image_tokens";
   if (json.isString() && (json.string.find("gen[") == 0 || json.string.find("prompt[") == 0)) {
     json.string = json.string[0] == 'g' ? "gen[0,-1]" : "prompt[-1]";
     return;
@@ -125,7 +128,7 @@ void perturb(Json &json, const std::string &key) {
 TEST_CASE("golden plans: every tap has the shape of the reference") {
   size_t tensors = 0;
   std::vector<Case> all = cases();
-  CHECK(all.size() >= 80);
+  CHECK(all.size() >= 86);
   for (const Case &c : all) {
     INFO(c.name);
     Diagnostics diags;
@@ -139,6 +142,7 @@ TEST_CASE("golden plans: every tap has the shape of the reference") {
     REQUIRE(buffers);
     CHECK_FALSE(diags.hasErrors());
     BufferMap filled = buffers->common();
+    checkBuffers(*plan, Phase::images, filled);
     buffers->fill(buffers->promptCalls().at(0), {}, filled);
     checkBuffers(*plan, Phase::prompt, filled);
     for (int64_t step = 0; step < info.steps(); ++step) {
@@ -211,8 +215,9 @@ TEST_CASE("golden plans: chunks have together what one call has", "[plan1]") {
       std::optional<Plan> read = readPlan(c.plan, c.folder, diags);
       REQUIRE(read);
       const TinyModel &on = model(c.checkpoint);
-      std::optional<ResolvedPlan> plan = resolvePlan(std::make_shared<const Plan>(std::move(*read)), on.points,
-                                                     on.config, {false, false, true, true, false}, diags);
+      std::optional<ResolvedPlan> plan =
+          resolvePlan(std::make_shared<const Plan>(std::move(*read)), on.points, on.config,
+                      {false, false, true, true, false, c.given.shape().images}, diags);
       if (!plan)
         continue; // edits of generated tokens
       RunInfo info{c.given.inputs, 0, 0, {}}, cut = info;

@@ -39,12 +39,20 @@ struct Given {
 
   RunShape shape() const {
     bool steps = generate > 1, resume = chunk > 0 || !loaded.empty();
-    return {generate > 0, steps, steps || resume, resume, false};
+    bool images = std::any_of(inputs.begin(), inputs.end(), [](const auto &input) { return !input.second.grids.empty(); });
+    return {generate > 0, steps, steps || resume, resume, false, images};
   }
 };
 /// Rows of these lengths, padded to `seq` where that is more.
 inline BatchInfo rowsOf(std::vector<int64_t> lengths, int64_t seq = 0) {
   return {std::max(seq, *std::max_element(lengths.begin(), lengths.end())), lengths};
+}
+/// The same with images of h by w patches.
+inline BatchInfo picturesOf(std::vector<std::array<int64_t, 2>> sizes, std::vector<int64_t> lengths = {20}) {
+  BatchInfo batch = rowsOf(std::move(lengths));
+  for (auto [height, width] : sizes)
+    batch.grids.push_back({1, height, width});
+  return batch;
 }
 inline Given mainRows(std::vector<int64_t> lengths, int64_t generate = 0, int64_t chunk = 0) {
   return {{{"main", rowsOf(std::move(lengths))}}, generate, chunk, {}};
