@@ -39,6 +39,29 @@ Polynomial keysOf(Value keys) {
   return Call(keys).columns;
 }
 
+bool isEncoder(Value v) {
+  auto function = dyn_cast_or_null<func::FuncOp>(v.getParentBlock()->getParentOp());
+  return function && function.getName() == "images";
+}
+
+/// How many patches of the encoder are joined in a row of a value.
+int64_t joinedPatches(Value v) {
+  while (Operation *def = v.getDefiningOp()) {
+    if (auto merge = dyn_cast<hybrid::MergePatchesOp>(def))
+      return int64_t(merge.getN());
+    if (def->getNumOperands() == 0)
+      break;
+    v = def->getOperand(0);
+  }
+  return 1;
+}
+
+/// Patches of the input that a value of the encoder belongs to.
+Polynomial patchesOf(Value v) {
+  StringRef input = inputName(idsOf(v));
+  return Polynomial::extent((input.take_front(input.rfind('/') + 1) + "pixels.0").str());
+}
+
 /// Positions of a projection: all tokens, or one per row.
 Polynomial positionsOf(Value v) {
   Call call(v);
@@ -49,7 +72,17 @@ Polynomial flopsOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, Polynomial>(op)
       .Case([](hybrid::LinearOp linear) {
         ArrayRef<int64_t> weight = shapeOf(linear.getWeight());
+        if (isEncoder(linear.getInput()))
+          return patchesOf(linear.getInput()) * Polynomial(2 * weight[0] * weight[1] / joinedPatches(linear.getInput()));
         return positionsOf(linear.getInput()) * Polynomial(2 * weight[0] * weight[1]);
+      })
+      .Case([](hybrid::PatchEmbedOp embed) {
+        return patchesOf(embed.getPixels()) * Polynomial(2 * cast<RankedTensorType>(embed.getWeight().getType()).getNumElements());
+      })
+      .Case([](hybrid::SegmentAttentionOp attention) { // if all patches are of one image
+        Polynomial patches = patchesOf(attention.getQueries());
+        ArrayRef<int64_t> queries = shapeOf(attention.getQueries());
+        return patches * patches * Polynomial(4 * queries[1] * queries[3]);
       })
       .Case([](hybrid::ExpertsOp experts) {
         ArrayRef<int64_t> down = shapeOf(experts.getDown());
@@ -109,6 +142,8 @@ void reportWork(ModuleOp module, ProgramReport &report) {
       if (isa<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp>(op))
         report.blocks = std::max(report.blocks, blockIndex(op).value_or(-1) + 1);
     });
+  if (auto images = module.lookupSymbol<func::FuncOp>("images"))
+    reportEntry(images, report.blocks, report.images);
   if (auto main = module.lookupSymbol<func::FuncOp>("main"))
     reportEntry(main, report.blocks, report.prompt);
   if (auto step = module.lookupSymbol<func::FuncOp>("step"))
@@ -128,6 +163,7 @@ void reportKernels(ModuleOp module, ProgramReport &report) {
         });
     });
   };
+  count("nnterp_images", report.images);
   count("nnterp_main", report.prompt);
   count("nnterp_step", report.step);
 }

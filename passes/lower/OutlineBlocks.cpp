@@ -254,6 +254,15 @@ private:
         clone(op);
       }
     }
+    // What is left outside must not be the memory that others go on reading, unless it is written where it was read.
+    SmallVector<Value> stored;
+    for (const Store &store : left) {
+      Value value = map.lookup(store.value);
+      bool inPlace = states.count(shared.slots.add(store.kind, store.key, store.value.getType()));
+      if (!inPlace && !store.value.hasOneUse())
+        value = GatherOp::create(b, loc, value, ArrayRef<int64_t>(), ValueRange());
+      stored.push_back(value);
+    }
     // Results before stores: a part of memory may be a result as it was, and be written as it becomes.
     SmallVector<Value> returned;
     unsigned firstDest = 2 + unsigned(uses.arguments.size());
@@ -261,12 +270,12 @@ private:
       returned.push_back(bufferization::MaterializeInDestinationOp::create(b, loc, v.getType(), map.lookup(v),
                                                                            entry->getArgument(firstDest + unsigned(i)))
                              ->getResult(0));
-    for (const Store &store : left) {
+    for (auto [store, value] : llvm::zip(left, stored)) {
       int64_t number = shared.slots.add(store.kind, store.key, store.value.getType());
       Value memref = states.lookup(number);
       if (!memref)
         memref = slot(cast<RankedTensorType>(store.value.getType()), number);
-      auto op = bufferization::MaterializeInDestinationOp::create(b, loc, Type(), map.lookup(store.value), memref);
+      auto op = bufferization::MaterializeInDestinationOp::create(b, loc, Type(), value, memref);
       op.setRestrict(true);
       op.setWritable(true);
     }

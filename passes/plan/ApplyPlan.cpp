@@ -51,8 +51,7 @@ public:
         return tap.emitError() << "the graph has no value named '" << tap.getAt() << "'";
       Operation *owner = value.getDefiningOp();
       b.setInsertionPointAfter(owner); // beside its producer, so that both become one kernel
-      // Of its own: what is written out must not be the memory that the model goes on reading.
-      Value part = builder.gather(tap.getLoc(), value, tap.getTables(), owner, /*copy=*/true);
+      Value part = builder.gather(tap.getLoc(), value, tap.getTables(), owner);
       copyMarks(owner, TapOp::create(b, tap.getLoc(), part, tap.getKey(), /*kept=*/false));
     }
     for (PlanKeepOp keep : plan.getBody().getOps<PlanKeepOp>()) {
@@ -61,7 +60,7 @@ public:
         return keep.emitError() << "the graph has no value named '" << keep.getAt() << "'";
       Operation *owner = value.getDefiningOp();
       b.setInsertionPointAfter(owner);
-      Value part = builder.gather(keep.getLoc(), value, keep.getTables(), owner, /*copy=*/true);
+      Value part = builder.gather(keep.getLoc(), value, keep.getTables(), owner);
       if (std::optional<ArrayRef<int64_t>> axes = keep.getMean())
         part = builder.mean(keep.getLoc(), part, *axes, keep.getTables(), owner);
       copyMarks(owner, TapOp::create(b, keep.getLoc(), part, keep.getBuffer(), /*kept=*/true));

@@ -51,11 +51,11 @@ void EditBuilder::tables(ArrayAttr names, SmallVectorImpl<int64_t> &axes, SmallV
   }
 }
 
-Value EditBuilder::gather(Location loc, Value value, ArrayAttr names, Operation *like, bool copy) {
+Value EditBuilder::gather(Location loc, Value value, ArrayAttr names, Operation *like) {
   SmallVector<int64_t> axes;
   SmallVector<Value> values;
   tables(names, axes, values);
-  if (axes.empty() && !copy)
+  if (axes.empty())
     return value;
   auto op = GatherOp::create(b, loc, value, axes, values);
   copyMarks(like, op);

@@ -29,9 +29,8 @@ public:
 
   /// The value after `edit` is applied to `value`, for every operation but `force`. Null after an error.
   mlir::Value apply(PlanEditOp edit, mlir::Value value, const EditSite &site);
-  /// The part of a value that tables select; when there are none the value itself, or with `copy` one of its own.
-  mlir::Value gather(mlir::Location loc, mlir::Value value, mlir::ArrayAttr tables, mlir::Operation *like,
-                     bool copy = false);
+  /// The part of a value that tables select; the value itself when there are none.
+  mlir::Value gather(mlir::Location loc, mlir::Value value, mlir::ArrayAttr tables, mlir::Operation *like);
   /// The mean of a gathered part over axes, of the entries that the tables have.
   mlir::Value mean(mlir::Location loc, mlir::Value gathered, llvm::ArrayRef<int64_t> over, mlir::ArrayAttr tables,
                    mlir::Operation *like);

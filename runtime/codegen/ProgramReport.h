@@ -16,7 +16,7 @@ struct WorldReport {
   int64_t ops = 0;           ///< that are its own
 };
 
-/// One entry of a program: calls on the prompt, or on generated tokens. Extents are named as in Polynomial.
+/// One entry of a program: the image encoder, calls on the prompt, or on generated tokens. Extents are named as in Polynomial.
 struct EntryReport {
   int64_t kernels = 0;                    ///< that run per call
   std::map<std::string, int64_t> kinds;   ///< the same by main op, `hybrid.linear`
@@ -28,7 +28,7 @@ struct EntryReport {
 
 struct ProgramReport {
   int64_t blocks = 0;
-  EntryReport prompt, step; ///< `step` is empty in programs without generated tokens
+  EntryReport images, prompt, step; ///< the first and the last are empty in programs without images, without generated tokens
 };
 
 } // namespace nnterp

@@ -16,7 +16,7 @@ namespace nnterp {
 struct InputRules {
   int64_t vocabSize = 0;
   std::vector<int64_t> imageTokens; ///< ids that stand for pictures; empty for a text-only model
-  std::optional<ImageTokenRules> images; ///< of a model with an image encoder
+  std::optional<ImageTokenRules> images = std::nullopt; ///< of a model with an image encoder
   int64_t patchValues = 0;               ///< numbers per patch
 };
 

@@ -15,7 +15,6 @@ struct GoldenCase {
   std::string name, directory, checkpoint, dtype;
   GenerationOptions generation;                            ///< greedy; tokens, end tokens and pad as the case has them
   std::vector<std::pair<std::string, std::string>> inputs; ///< names, and files in the folder
-  bool images = false;
 };
 
 /// Every case, by name.

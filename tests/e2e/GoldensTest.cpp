@@ -1,4 +1,4 @@
-// Every golden case without images, through generated code and the path of `nnterp run`.
+// Every golden case, through generated code and the path of `nnterp run`.
 #include "tests/e2e/Golden.h"
 
 #include "runtime/weights/Safetensors.h"
@@ -20,10 +20,7 @@ std::vector<GoldenCase> cases() {
   int shard = 0, shards = 1;
   if (const char *text = std::getenv("NNTERP_SHARD"))
     std::sscanf(text, "%d/%d", &shard, &shards);
-  std::vector<GoldenCase> all, mine;
-  for (GoldenCase &c : goldenCases())
-    if (!c.images)
-      all.push_back(std::move(c));
+  std::vector<GoldenCase> all = goldenCases(), mine;
   for (size_t i = 0; i < all.size(); ++i)
     if (int(i % size_t(shards)) == shard)
       mine.push_back(all[i]);

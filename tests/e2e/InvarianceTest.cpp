@@ -171,83 +171,80 @@ Rows extended(const Rows &rows, const RunResult &result, int64_t count) {
   return longer;
 }
 
-template <class Check> void onTwoModels(Check check) {
-  for (const auto &[checkpoint, dtype] : {std::pair{"tiny-text", DType::f32}, std::pair{"tiny-heads", DType::bf16}})
-    DYNAMIC_SECTION(checkpoint << " in " << name(dtype)) {
-      Setup setup;
-      setup.checkpoint = checkpoint;
-      setup.dtype = dtype;
-      setup.plan = planOf(checkpoint, std::string(everywhere) + atFirst);
-      check(std::move(setup));
-    }
+Setup edited(const char *checkpoint = "tiny-text", DType dtype = DType::f32) {
+  Setup setup;
+  setup.checkpoint = checkpoint;
+  setup.dtype = dtype;
+  setup.plan = planOf(checkpoint, std::string(everywhere) + atFirst);
+  return setup;
+}
+
+/// A prompt and `steps` steps behind it against a prompt that holds them.
+void checkCut(Setup setup, const std::vector<int64_t> &lengths, int64_t steps) {
+  INFO(setup.checkpoint << ", " << lengths.size() << " rows, the first of " << lengths[0] << " tokens");
+  setup.rows = someRows(lengths, 320);
+  setup.generation = greedily(steps + 1);
+  const RunResult cut = run(setup);
+  setup.rows = extended(setup.rows, cut, steps);
+  setup.generation = greedily(0);
+  const RunResult whole = run(setup);
+  verify::Findings findings;
+  verify::sameRows(RunView(whole), RunView(cut), findings);
+  checkSame(findings);
 }
 
 } // namespace
 
 TEST_CASE("under edits too, a prompt of n and m steps equals a prompt of n + m at every name", "[invariance]") {
-  onTwoModels([](Setup setup) {
-    constexpr int64_t steps = 3;
-    std::vector<std::vector<int64_t>> batches{{1}, {2}, {3}, {4}, {63}, {64}, {65}, {70}, {5, 70, 1, 64}};
-    if (setup.checkpoint == "tiny-heads")
-      batches = {{3}, {65}, {1, 6}};
-    for (const std::vector<int64_t> &lengths : batches) {
-      INFO(lengths.size() << " rows, the first of " << lengths[0] << " tokens");
-      setup.rows = someRows(lengths, 320);
-      setup.generation = greedily(steps + 1);
-      const RunResult cut = run(setup);
-      Setup longer = setup;
-      longer.rows = extended(setup.rows, cut, steps);
-      longer.generation = greedily(0);
-      const RunResult whole = run(longer);
-      verify::Findings findings;
-      verify::sameRows(RunView(whole), RunView(cut), findings);
-      checkSame(findings);
-    }
-  });
+  for (int64_t n : {1, 2, 3, 4, 63, 64, 65, 70})
+    checkCut(edited(), {n}, 3);
+  checkCut(edited(), {5, 70, 1, 64}, 3);
+  for (int64_t n : {3, 65})
+    checkCut(edited("tiny-heads", DType::bf16), {n}, 3);
+  checkCut(edited("tiny-heads", DType::bf16), {1, 6}, 3);
 }
 
 TEST_CASE("under edits too, a prompt in two or three pieces equals the prompt in one", "[invariance]") {
-  onTwoModels([](Setup setup) {
-    setup.rows = someRows({70, 3, 36}, 320); // pieces of 35 and 24 hold nothing but pads of the second row
-    setup.generation = greedily(3);
-    const RunResult whole = run(setup);
-    for (int64_t chunk : {35, 64, 24}) {
-      setup.chunk = chunk;
-      const RunResult pieces = run(setup);
-      CHECK(pieces.outputs.size() == whole.outputs.size());
-      for (size_t i = 0; i < whole.outputs.size(); ++i) {
-        INFO("pieces of " << chunk << ": " << whole.outputs[i].first);
-        CHECK((pieces.outputs[i].first == whole.outputs[i].first &&
-               sameBits(pieces.outputs[i].second, whole.outputs[i].second)));
-      }
+  Setup setup = edited();
+  setup.rows = someRows({70, 3, 36}, 320); // a piece of 35 or 24 columns holds nothing but pads of the second row
+  setup.generation = greedily(3);
+  const RunResult whole = run(setup);
+  for (int64_t chunk : {35, 64, 24}) {
+    setup.chunk = chunk;
+    const RunResult pieces = run(setup);
+    REQUIRE(pieces.outputs.size() == whole.outputs.size());
+    for (size_t i = 0; i < whole.outputs.size(); ++i) {
+      INFO("pieces of " << chunk << ": " << whole.outputs[i].first);
+      CHECK(pieces.outputs[i].first == whole.outputs[i].first);
+      CHECK(sameBits(pieces.outputs[i].second, whole.outputs[i].second));
     }
-  });
+  }
 }
 
 TEST_CASE("under edits too, a prompt behind a saved state equals one prompt at every name", "[invariance]") {
-  onTwoModels([](Setup setup) {
-    setup.plan = planOf(setup.checkpoint, everywhere); // the first token of a loaded run's prompt is another one
-    const Rows rows = someRows({9, 4, 7}, 320);
-    const std::vector<int64_t> saved{2, 3, 6};
-    setup.rows = rows;
-    setup.generation = greedily(4);
-    const RunResult whole = run(setup);
-    TemporaryFolder folder;
-    Setup first = setup, second = setup;
-    for (size_t b = 0; b < rows.size(); ++b) {
-      first.rows[b].resize(size_t(saved[b]));
-      second.rows[b].erase(second.rows[b].begin(), second.rows[b].begin() + saved[b]);
-    }
-    first.generation = greedily(0);
-    first.saveState = second.loadState = folder.path("state");
-    run(first);
-    for (int64_t chunk : {0, 2}) {
-      second.chunk = chunk;
-      const RunResult rest = run(second);
-      verify::Findings findings;
-      verify::sameRows(RunView(rest, saved), RunView(whole), findings);
-      verify::sameTokens(RunView(rest, saved), RunView(whole), 0, findings);
-      checkSame(findings);
-    }
-  });
+  TemporaryFolder folder;
+  const Rows rows = someRows({9, 4, 7}, 320);
+  const std::vector<int64_t> saved{2, 3, 6};
+  Setup setup;
+  setup.plan = planOf(setup.checkpoint, everywhere); // the first token of a loaded run's prompt is another one
+  setup.rows = rows;
+  setup.generation = greedily(4);
+  const RunResult whole = run(setup);
+  Setup first = setup, second = setup;
+  for (size_t b = 0; b < rows.size(); ++b) {
+    first.rows[b].resize(size_t(saved[b]));
+    second.rows[b].erase(second.rows[b].begin(), second.rows[b].begin() + saved[b]);
+  }
+  first.plan = R"({"nnterp_plan": 1, "edits": [)" + std::string(everywhere) + R"(], "taps": ["logits"]})";
+  first.generation = greedily(0);
+  first.saveState = second.loadState = folder.path("state");
+  run(first);
+  for (int64_t chunk : {0, 2}) {
+    second.chunk = chunk;
+    const RunResult rest = run(second);
+    verify::Findings findings;
+    verify::sameRows(RunView(rest, saved), RunView(whole), findings);
+    verify::sameTokens(RunView(rest, saved), RunView(whole), 0, findings);
+    checkSame(findings);
+  }
 }

@@ -5,8 +5,7 @@
 // CHECK-DAG: %[[SEQ:.*]] = nnterp.buffer "e0.seq"
 // CHECK-DAG: %[[C:.*]] = nnterp.buffer "e0.c0"
 // CHECK: %[[P:.*]] = nnterp.point %{{.*}} at "a"
-// CHECK: %[[B:.*]] = nnterp.gather %[[P]] tables []
-// CHECK: nnterp.tap %[[B]] as "a@before"
+// CHECK: nnterp.tap %[[P]] as "a@before"
 // CHECK: %[[E:.*]] = nnterp.edit %[[P]] tables [1](%[[SEQ]] : tensor<?x?xi64>) sources [array<i64>](%[[C]] : tensor<f32>) entry 0
 // CHECK: arith.addf
 // CHECK: %[[G:.*]] = nnterp.gather %[[E]] tables [1]
@@ -55,8 +54,7 @@ nnterp.plan {
 // CHECK: %[[E:.*]] = nnterp.edit %[[Z]] tables [1]({{.*}}) sources [] offset %[[T]] entry 0
 // CHECK: hybrid.yield %[[E]]
 // CHECK: nnterp.point %[[BEFORE]] at "states"
-// CHECK: %[[T:.*]] = nnterp.gather %[[STATES]] tables []
-// CHECK: nnterp.tap %[[T]] as "states"
+// CHECK: nnterp.tap %[[STATES]] as "states"
 func.func @main(%k: tensor<?x?x2x4xf32>, %g: tensor<?x?x2xf32>, %s: tensor<?x2x4x4xf32>, %n: tensor<?xi64>) {
   %y, %z, %states = hybrid.delta_rule %k, %k, %k, %g, %g, %s, %n states : (tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>, tensor<?x?x2x4xf32>,
     tensor<?x?x2xf32>, tensor<?x?x2xf32>, tensor<?x2x4x4xf32>, tensor<?xi64>) -> (tensor<?x?x2x4xf32>, tensor<?x2x4x4xf32>, tensor<?x?x2x4x4xf32>)
@@ -74,8 +72,7 @@ nnterp.plan {
 // Forced experts reach the router alone; the tapped logits do not see them, nor their raising.
 // CHECK-LABEL: func @main
 // CHECK: %[[P:.*]] = nnterp.point %{{.*}} at "mlp.router_logits"
-// CHECK-DAG: %[[L:.*]] = nnterp.gather %[[P]] tables []
-// CHECK-DAG: nnterp.tap %[[L]] as "logits"
+// CHECK-DAG: nnterp.tap %[[P]] as "logits"
 // CHECK-DAG: %[[R:.*]] = nnterp.raise %[[P]]
 // CHECK-DAG: %[[F:.*]] = nnterp.force %{{.*}} like %[[P]]
 // CHECK: hybrid.router %[[R]] top 2 forced %[[F]]

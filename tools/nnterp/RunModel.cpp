@@ -93,6 +93,23 @@ std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags)
                   std::move(info)};
 }
 
+/// Programs compute with int64 where a value is true or false.
+bool isBoolean(const PreparedPlan &prepared, const std::string &key) {
+  for (const TapSpec &tap : prepared.resolved.taps)
+    if (tap.key == key) {
+      const PointInfo *row = prepared.points.row(tap.gather.point);
+      return row && row->type == ValueType::boolean;
+    }
+  return false;
+}
+
+Tensor asBoolean(const Tensor &numbers) {
+  Tensor flags = Tensor::make(DType::boolean, numbers.shape);
+  for (int64_t i = 0; i < elementCount(numbers.shape); ++i)
+    flags.as<unsigned char>()[i] = numbers.as<int64_t>()[i] != 0;
+  return flags;
+}
+
 bool fitsBudget(const RunOptions &options, const MemoryEstimate &estimate, Diagnostics &diags) {
   if (!options.maxMemory || estimate.total() <= *options.maxMemory)
     return true;
@@ -179,6 +196,9 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
   times.total = watch.total();
 
   std::vector<std::pair<std::string, Tensor>> outputs = run.outputs(); // the run reads the plan, which moves on
+  for (auto &[key, tensor] : outputs)
+    if (isBoolean(prepared, key))
+      tensor = asBoolean(tensor);
   RunResult result(std::move(prepared));
   result.outputs = std::move(outputs);
   result.generated = run.generated();
