@@ -357,12 +357,15 @@ std::optional<ModelConfig> readConfig(const Json &json, Diagnostics &diags) {
   return errors == errorsBefore ? std::optional<ModelConfig>(std::move(c)) : std::nullopt;
 }
 
-std::optional<ModelConfig> loadConfig(const std::string &checkpoint, Diagnostics &diags) {
+std::optional<ModelConfig> loadConfig(const std::string &checkpoint, Diagnostics &diags, bool textOnly) {
   struct stat info;
   bool folder = stat(checkpoint.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
   bool file = checkpoint.size() > 5 && checkpoint.compare(checkpoint.size() - 5, 5, ".json") == 0;
   auto json = readJsonFile(folder || !file ? checkpoint + "/config.json" : checkpoint, diags);
-  return json ? readConfig(*json, diags) : std::nullopt;
+  std::optional<ModelConfig> config = json ? readConfig(*json, diags) : std::nullopt;
+  if (config && textOnly)
+    config->vision.reset();
+  return config;
 }
 
 } // namespace nnterp

@@ -83,8 +83,8 @@ struct ModelConfig {
 /// each with file:line:col; unknown keys are kept and ignored. Errors: NNT02xx.
 std::optional<ModelConfig> readConfig(const Json &json, Diagnostics &diags);
 
-/// Reads `CKPT/config.json`, or `CKPT` itself when it is a .json file.
-std::optional<ModelConfig> loadConfig(const std::string &checkpoint, Diagnostics &diags);
+/// Reads `CKPT/config.json`, or `CKPT` itself when it is a .json file. `textOnly`: as if the model had no image encoder.
+std::optional<ModelConfig> loadConfig(const std::string &checkpoint, Diagnostics &diags, bool textOnly = false);
 
 /// The canonical text of everything a program depends on (sizes, kinds, eps, rope): equal text, equal graph.
 std::string configFingerprint(const ModelConfig &config);

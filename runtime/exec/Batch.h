@@ -52,8 +52,8 @@ constexpr int64_t maxPosition = int64_t(1) << 20;
 std::optional<Batch> batchFromIds(const std::vector<std::vector<int64_t>> &rows, const InputRules &rules,
                                   const SourceLoc &loc, Diagnostics &diags, int64_t width = 0);
 
-/// A batch from an input file (spec/plan.md 2). All errors in one go. Errors: those of Safetensors::open, NNT0908,
-/// NNT1004 to NNT1013.
+/// A batch from an input file (spec/plan.md 2). All errors in one go. Errors: those of Safetensors::open,
+/// NNT1004 to NNT1013, and those of images (NNT14xx).
 std::optional<Batch> batchFromFile(const std::string &path, const InputRules &rules, Diagnostics &diags);
 
 } // namespace nnterp

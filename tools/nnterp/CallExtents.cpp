@@ -42,6 +42,7 @@ CallExtents::CallExtents(const RunOutline &run, const Manifest &manifest, RunBuf
     } else {
       const std::string input = run.plan.declaresWorlds ? world.input + "/" : "";
       setPromptInputs(batch, partsOf(run, world, call), call.first, input, tensors);
+      extents[input + "pixels.0"] = batch.images ? batch.images->pixels.shape[0] : 0;
       total = input + "total";
     }
     extents[total] = behind;

@@ -64,12 +64,14 @@ int compileCommand(const CompileArguments &arguments) {
   const bool needsWeights = stage == Stage::object || haveWeights(arguments.checkpoint);
 
   std::optional<PreparedPlan> prepared =
-      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags);
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags,
+                  arguments.textOnly);
   if (!prepared)
     return report(diags);
   std::optional<OpenWeights> weights;
   if (needsWeights) {
-    weights = openWeights(arguments.checkpoint, prepared->config, requestedDType(arguments.dtype), diags);
+    weights = openWeights(arguments.checkpoint, prepared->config, requestedDType(arguments.dtype), diags,
+                          prepared->resolved.shape.images);
     if (!weights)
       return report(diags);
   }
@@ -91,9 +93,9 @@ int compileCommand(const CompileArguments &arguments) {
   return result && status == exitSuccess ? emitText(result->text, arguments.out) : exitDiagnosed;
 }
 
-int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out) {
+int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out, bool textOnly) {
   Diagnostics diags;
-  std::optional<ModelConfig> config = loadConfig(checkpoint, diags);
+  std::optional<ModelConfig> config = loadConfig(checkpoint, diags, textOnly);
   std::optional<CompileResult> result;
   if (config)
     result = compileTo(Stage::import, *config, nullptr, requestedDType(dtype).value_or(dtypeWithoutWeights(*config)),

@@ -40,7 +40,7 @@ private:
   void dtype(CLI::App *command, std::string &value);
   void planOptions(CLI::App *command, PlanArguments &arguments);
   void runOptions();
-  void inputOptions();
+  void inputOptions(CLI::App *command);
   void generationOptions();
   void stateOptions();
   void verifyOptions();
@@ -58,6 +58,7 @@ private:
   PointsArguments pointsArguments;
   ExplainArguments explainArguments;
   VerifyArguments verifyArguments;
+  bool importTextOnly = false;
   LaterOptions later;
   std::vector<std::string> prompts, ids, files, chats, chatPrompts, images, verifyPrompts, verifyIds;
   std::string textCheckpoint, importCheckpoint, infoCheckpoint, importDType = "auto", importOut, code;
@@ -106,6 +107,7 @@ void CommandLine::planOptions(CLI::App *command, PlanArguments &arguments) {
       ->type_name("")
       ->check(CLI::IsMember({"json", "ir"}));
   command->add_flag("--quiet", arguments.quiet, "No progress, no remarks, no table");
+  command->add_flag("--text-only", arguments.textOnly, "Leave the image encoder out: no value of it, no weight read");
   command->add_option("--generate", arguments.generate, "Tokens to generate behind each row of the prompt (default: 0)")
       ->type_name("N")
       ->check(CLI::Range(int64_t(0), maxPosition));
@@ -113,19 +115,19 @@ void CommandLine::planOptions(CLI::App *command, PlanArguments &arguments) {
       ->check(CLI::IsMember({"cpu", "cuda", "emulator"}));
 }
 
-void CommandLine::inputOptions() {
-  run->option_defaults()->group("Inputs");
-  repeated(run, "--prompt", "TEXT", prompts, "[INPUT:=]TEXT; repeatable: a batch");
-  repeated(run, "--ids", "IDS", ids, "[INPUT:=]1,2,3: token ids; repeatable: a batch");
-  repeated(run, "--input", "FILE", files,
+void CommandLine::inputOptions(CLI::App *command) {
+  command->option_defaults()->group("Inputs");
+  repeated(command, "--prompt", "TEXT", prompts, "[INPUT:=]TEXT; repeatable: a batch");
+  repeated(command, "--ids", "IDS", ids, "[INPUT:=]1,2,3: token ids; repeatable: a batch");
+  repeated(command, "--input", "FILE", files,
            "[INPUT=]FILE: safetensors with input_ids and, optionally, attention_mask, position_ids, and images as\n"
            "pixel_values, image_grid_thw");
-  repeated(run, "--chat", "FILE", chats, "[INPUT:=]FILE: a conversation as JSON, through the checkpoint's template");
-  repeated(run, "--chat-prompt", "TEXT", chatPrompts, "[INPUT:=]TEXT: a conversation of one message");
-  CLI::Option *think = run->add_flag("--enable-thinking", thinking, "Chats: the model thinks before it answers");
-  run->add_flag("--no-thinking", noThinking, "Chats: the model answers at once")->excludes(think);
-  run->add_flag("--no-generation-prompt", noGenerationPrompt, "Chats: do not open the model's turn at the end");
-  repeated(run, "--image", "FILE", images,
+  repeated(command, "--chat", "FILE", chats, "[INPUT:=]FILE: a conversation as JSON, through the checkpoint's template");
+  repeated(command, "--chat-prompt", "TEXT", chatPrompts, "[INPUT:=]TEXT: a conversation of one message");
+  CLI::Option *think = command->add_flag("--enable-thinking", thinking, "Chats: the model thinks before it answers");
+  command->add_flag("--no-thinking", noThinking, "Chats: the model answers at once")->excludes(think);
+  command->add_flag("--no-generation-prompt", noGenerationPrompt, "Chats: do not open the model's turn at the end");
+  repeated(command, "--image", "FILE", images,
            "[INPUT:=]FILE: a PNG or JPEG for the next image token of prompt, ids or chat; repeatable");
 }
 
@@ -167,7 +169,7 @@ void CommandLine::stateOptions() {
 
 void CommandLine::runOptions() {
   planOptions(run, runArguments);
-  inputOptions();
+  inputOptions(run);
   generationOptions();
   stateOptions();
   run->option_defaults()->group("Results");
@@ -218,11 +220,13 @@ CommandLine::CommandLine() {
   checkpoint(points, pointsArguments.checkpoint);
   points->add_option("FILTER", pointsArguments.filter, "Only names that contain this")->type_name("");
   CLI::Option *json = points->add_flag("--json", pointsArguments.json, "As JSON");
+  points->add_flag("--text-only", pointsArguments.textOnly, "Leave the image encoder out");
   points->add_flag("--tree", pointsArguments.tree, "The modules of the model with the values at each")->excludes(json);
 
   import = command("import", "The graph of a checkpoint, no weights read", help::import);
   checkpoint(import, importCheckpoint);
   dtype(import, importDType);
+  import->add_flag("--text-only", importTextOnly, "Leave the image encoder out");
   import->add_option("--out", importOut, "Instead of standard output")->type_name("FILE");
 
   check = command("check", "Checks a plan against a model", help::check);
@@ -231,6 +235,8 @@ CommandLine::CommandLine() {
 
   explain = command("explain", "What a plan will cost: programs, worlds, arithmetic, bytes, memory", help::explain);
   planOptions(explain, explainArguments);
+  inputOptions(explain);
+  explain->option_defaults()->group("Sizes");
   explain->add_option("--rows", explainArguments.rows, "Rows of each input that the plan does not give (default: 1)")
       ->type_name("B")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 20));
@@ -310,13 +316,15 @@ int CommandLine::dispatch() {
   if (thinking || noThinking)
     runArguments.chat.enableThinking = thinking;
   runArguments.chat.generationPrompt = !noGenerationPrompt;
+  explainArguments.inputs = runArguments.inputs;
+  explainArguments.chat = runArguments.chat;
 
   if (info->parsed())
     return infoCommand(infoCheckpoint, infoJson);
   if (points->parsed())
     return pointsCommand(pointsArguments);
   if (import->parsed())
-    return importCommand(importCheckpoint, importDType, importOut);
+    return importCommand(importCheckpoint, importDType, importOut, importTextOnly);
   if (check->parsed())
     return checkCommand(checkArguments);
   if (explain->parsed())

@@ -30,7 +30,7 @@ int infoCommand(const std::string &checkpoint, bool json) {
 
 int pointsCommand(const PointsArguments &arguments) {
   Diagnostics diags;
-  std::optional<ModelConfig> config = loadConfig(arguments.checkpoint, diags);
+  std::optional<ModelConfig> config = loadConfig(arguments.checkpoint, diags, arguments.textOnly);
   if (!config)
     return report(diags);
   const PointTable points = qwen35MoePoints(*config);

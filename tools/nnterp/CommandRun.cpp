@@ -39,6 +39,7 @@ static std::optional<RunOptions> optionsOf(const RunArguments &arguments, Diagno
   RunOptions options;
   options.checkpoint = arguments.checkpoint;
   options.plan = planSource(arguments);
+  options.textOnly = arguments.textOnly;
   options.inputs = arguments.inputs;
   options.dtype = requestedDType(arguments.dtype);
   options.chat = arguments.chat;

@@ -24,6 +24,7 @@ struct PlanArguments {
   std::string printPlan; ///< "", "json" or "ir": print the plan instead of doing anything
   int64_t generate = 0;
   bool json = false, quiet = false;
+  bool textOnly = false; ///< leave the image encoder out
   std::vector<LaterFlag> later; ///< given, and not in this version
 };
 
@@ -52,7 +53,7 @@ struct ExplainArguments : PlanArguments {
 
 struct PointsArguments {
   std::string checkpoint, filter;
-  bool json = false, tree = false;
+  bool json = false, tree = false, textOnly = false;
 };
 
 struct VerifyArguments {
@@ -67,7 +68,7 @@ struct VerifyArguments {
 int runCommand(const RunArguments &arguments);
 int checkCommand(const PlanArguments &arguments);
 int compileCommand(const CompileArguments &arguments);
-int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out);
+int importCommand(const std::string &checkpoint, const std::string &dtype, const std::string &out, bool textOnly);
 int infoCommand(const std::string &checkpoint, bool json);
 int pointsCommand(const PointsArguments &arguments);
 int explainCommand(const ExplainArguments &arguments);

@@ -62,7 +62,7 @@ uint64_t sequenceBytes(const Manifest &manifest, const std::string &prefix, int6
 } // namespace
 
 std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostics &diags) {
-  std::optional<ModelConfig> config = loadConfig(arguments.checkpoint, diags);
+  std::optional<ModelConfig> config = loadConfig(arguments.checkpoint, diags, arguments.textOnly);
   std::optional<Plan> plan = loadPlan(planSource(arguments), diags);
   if (!config || !plan)
     return std::nullopt;
@@ -71,7 +71,10 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
                                              /*allowMissing=*/true);
   if (!inputs || !fillInputs(*inputs, *plan, arguments, diags))
     return std::nullopt;
-  const RunShape shape = runShape(arguments.generate, arguments.chunk > 0);
+  RunShape shape = runShape(arguments.generate, arguments.chunk > 0);
+  shape.images = namesImages(*plan, points) || std::any_of(inputs->begin(), inputs->end(), [](const auto &input) {
+                   return input.second.images.has_value();
+                 });
   std::optional<ResolvedPlan> resolved =
       resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, shape, diags);
   if (!resolved)
@@ -82,7 +85,7 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
   std::optional<OpenWeights> weights;
   result.hasWeights = haveWeights(arguments.checkpoint);
   if (result.hasWeights) {
-    weights = openWeights(arguments.checkpoint, prepared.config, requestedDType(arguments.dtype), diags);
+    weights = openWeights(arguments.checkpoint, prepared.config, requestedDType(arguments.dtype), diags, shape.images);
     if (!weights)
       return std::nullopt;
   }
@@ -113,6 +116,13 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
   std::string prompt = "a prompt of " + std::to_string(first.rows()) + " x " + std::to_string(last.end - last.begin) + " tokens";
   result.calls.push_back(costOf(prompt + (several ? ", all worlds" : ""), result.report.prompt,
                                 CallExtents(outline, manifest, *buffers, last), experts));
+  if (shape.images) {
+    int64_t patches = 0;
+    for (const auto &[name, batch] : *inputs)
+      patches += batch.images ? batch.images->pixels.shape[0] : 0;
+    result.calls.push_back(costOf("images of " + std::to_string(patches) + " patches", result.report.images,
+                                  CallExtents(outline, manifest, *buffers, last), experts));
+  }
   if (info.steps() > 0) {
     last = Call();
     last.phase = Phase::gen;

@@ -52,6 +52,8 @@ std::string sharingText(const WorldReport &world, int64_t blocks, bool first) {
 std::string explanationText(const Explanation &e) {
   const ResolvedPlan &plan = e.prepared.resolved;
   std::string text = line("programs", kernelsText("prompt", e.report.prompt));
+  if (plan.shape.images)
+    text += line("", kernelsText("images", e.report.images));
   if (plan.shape.steps)
     text += line("", kernelsText("generated tokens", e.report.step));
   if (plan.declaresWorlds) {
@@ -89,6 +91,8 @@ std::string explanationJson(const Explanation &e) {
   };
   Json programs = Json::dict();
   programs.add("prompt", entry(e.report.prompt));
+  if (plan.shape.images)
+    programs.add("images", entry(e.report.images));
   if (plan.shape.steps)
     programs.add("step", entry(e.report.step));
   std::vector<Json> worlds, calls;

@@ -20,7 +20,7 @@ public:
 
   /// One row per text. `source` is where the texts came from. Errors: those of Tokenizer.
   std::optional<Rows> encode(const std::vector<std::string> &texts, const SourceLoc &source);
-  /// One row per conversation. Errors: also those of ConversationFile and ChatTemplate, NNT0908.
+  /// One row per conversation. Errors: also those of ConversationFile and ChatTemplate.
   std::optional<Rows> encodeChats(const std::vector<std::string> &paths, const SourceLoc &source);
   std::optional<Rows> encodeChatPrompts(const std::vector<std::string> &prompts, const SourceLoc &source);
 

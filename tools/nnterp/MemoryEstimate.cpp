@@ -78,6 +78,9 @@ MemoryEstimate estimateMemory(const RunOutline &run, const Manifest &manifest, c
   for (const Call *call : {&calls.front(), &calls.back()})
     estimate.activations = std::max(
         estimate.activations, uint64_t(largestOf(manifest.promptPeaks, CallExtents(run, manifest, buffers, *call))));
+  estimate.activations =
+      std::max(estimate.activations,
+               uint64_t(largestOf(manifest.imagePeaks, CallExtents(run, manifest, buffers, calls.front()))));
   if (run.info.steps() > 0) {
     last = Call();
     last.phase = Phase::gen;

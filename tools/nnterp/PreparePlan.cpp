@@ -2,6 +2,7 @@
 #include "tools/nnterp/PreparePlan.h"
 #include "frontend/families/Qwen35MoeTensors.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace nnterp {
@@ -19,13 +20,27 @@ std::optional<Plan> loadPlan(const PlanSource &source, Diagnostics &diags) {
   return json ? readPlan(*json, fs::path(source.path).parent_path().string(), diags) : std::nullopt;
 }
 
-std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, const RunShape &shape,
-                                        Diagnostics &diags) {
-  std::optional<ModelConfig> config = loadConfig(checkpoint, diags);
+/// Whether a plan names a value that exists only where there are images.
+bool namesImages(const Plan &plan, const PointTable &points) {
+  auto isOfImage = [&](const std::string &name) {
+    NameError unreported; // resolving reports it
+    std::optional<std::vector<PointRef>> found = points.expand(name, unreported);
+    return found && found->front().info->presence == Presence::image;
+  };
+  for (const PlanEdit &edit : plan.edits)
+    if (isOfImage(edit.at) || (edit.source && edit.source->at && isOfImage(*edit.source->at)))
+      return true;
+  return std::any_of(plan.taps.begin(), plan.taps.end(), [&](const PlanTap &tap) { return isOfImage(tap.at); });
+}
+
+std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, RunShape shape,
+                                        Diagnostics &diags, bool textOnly) {
+  std::optional<ModelConfig> config = loadConfig(checkpoint, diags, textOnly);
   std::optional<Plan> plan = loadPlan(source, diags);
   if (!config || !plan)
     return std::nullopt;
   PointTable points = qwen35MoePoints(*config);
+  shape.images = shape.images || namesImages(*plan, points);
   std::optional<ResolvedPlan> resolved =
       resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, shape, diags);
   if (!resolved)

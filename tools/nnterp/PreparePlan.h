@@ -26,10 +26,13 @@ struct PreparedPlan {
   ResolvedPlan resolved;
 };
 
-/// Errors of the configuration and of the plan's text are reported together, those of the plan against the model after.
+/// Whether a plan names a value that exists only where there are images.
+bool namesImages(const Plan &plan, const PointTable &points);
+
+/// A plan that names values of images is for a run that has some. Errors of the configuration and of the plan's text are reported together, those of the plan against the model after.
 /// `shape`: of the run that the plan is for.
-std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, const RunShape &shape,
-                                        Diagnostics &diags);
+std::optional<PreparedPlan> preparePlan(const std::string &checkpoint, const PlanSource &source, RunShape shape,
+                                        Diagnostics &diags, bool textOnly = false);
 
 /// What of a run is structure; `generate`: tokens per row.
 RunShape runShape(int64_t generate, bool chunked = false, bool save = false, bool load = false);

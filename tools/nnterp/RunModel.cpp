@@ -43,7 +43,7 @@ StateIdentity identityOf(const ModelConfig &config, DType dtype) {
 
 /// Plan, checkpoint, prompts and state do not depend on each other: what is wrong with them is reported together.
 std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags) {
-  std::optional<ModelConfig> config = loadConfig(options.checkpoint, diags);
+  std::optional<ModelConfig> config = loadConfig(options.checkpoint, diags, options.textOnly);
   std::optional<Plan> plan = loadPlan(options.plan, diags);
   if (!config)
     return std::nullopt;

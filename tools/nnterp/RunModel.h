@@ -27,6 +27,7 @@ struct RunOptions {
   std::optional<DType> dtype; ///< float32 or bfloat16; nothing: as design.md 8 calls auto
   ChatOptions chat;
   GenerationOptions generation;
+  bool textOnly = false;             ///< as if the model had no image encoder
   int64_t chunk = 0;                 ///< columns of the prompt per call; 0: all in one
   std::string saveState, loadState;  ///< files; "" = none
   std::optional<uint64_t> maxMemory; ///< bytes

@@ -33,7 +33,7 @@ TEST_CASE("the page groups blocks and says what each value is") {
   CHECK(contains(text, "10 full-attention blocks: 3, 7, 11, 15, 19, 23, 27, 31, 35, 39"));
   CHECK(contains(text, "layers[linear].linear_attn.decays"));
   CHECK(contains(text, "layers[full].self_attn.attention_premix"));
-  CHECK(contains(text, "Image encoder, 27 blocks (only when the prompt has images; not in this version)"));
+  CHECK(contains(text, "Image encoder, 27 blocks (only when the prompt has images)"));
   CHECK(contains(text,
                  "= layers[*].input_layernorm.output, layers[linear].linear_attn.input, layers[full].self_attn.input"));
   CHECK(countOf(text, "layers[*].layer_mid ") == 2); // once in the text model, once in the encoder: not 40 times

@@ -106,9 +106,17 @@ TEST_CASE("NNT1013: picture token without a picture", "[batch]") {
         "picture, and the input has no picture\n");
 }
 
-TEST_CASE("NNT0908: an input file with pictures", "[batch]") {
-  CHECK(errorsOf({{"input_ids", twoIds()}, {"pixel_values", tensorOf(DType::f32, {1, 2}, {0, 0})}}, {100, {2}}) ==
-        "F: error NNT0908: an input with pictures (\"pixel_values\") is not in this version\n");
+TEST_CASE("an input file with images needs both tensors, and a model that sees", "[batch]") {
+  const auto pixels = tensorOf(DType::f32, {1, 2}, {0, 0});
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"pixel_values", pixels}}, {100, {2}}) ==
+        "F: error NNT1013: the file has images, and this model has no image encoder\n");
+  const InputRules seeing{100, {50, 51}, ImageTokenRules{50, 51, 2}, 2};
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"pixel_values", pixels}}, seeing) ==
+        "F: error NNT1007: the file has \"pixel_values\" and no \"image_grid_thw\"; images need both\n");
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"image_grid_thw", ints({1, 3}, {1, 2, 2})}}, seeing) ==
+        "F: error NNT1007: the file has \"image_grid_thw\" and no \"pixel_values\"; images need both\n");
+  CHECK(errorsOf({{"input_ids", twoIds()}, {"pixel_values", pixels}, {"image_grid_thw", ints({1, 3}, {1, 2, 2})}}, seeing)
+            .find("NNT1411") != std::string::npos);
 }
 
 TEST_CASE("NNT0101: an input file that is not there", "[batch]") {

@@ -58,8 +58,7 @@ std::string heading(const PointTable &table, const PointInfo &row) {
   case Presence::fullBlock:
     return count(Presence::fullBlock, "full-attention ");
   case Presence::image:
-    return "Image encoder, " + std::to_string(table.towerLayers()) + " blocks (" + row.condition +
-           "; not in this version)";
+    return "Image encoder, " + std::to_string(table.towerLayers()) + " blocks (" + row.condition + ")";
   case Presence::model:
     break;
   }

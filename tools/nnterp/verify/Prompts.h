@@ -11,7 +11,8 @@ namespace nnterp::verify {
 
 using Rows = std::vector<std::vector<int64_t>>;
 
-/// Rows of different lengths, below and above the window of the convolution, spread over the vocabulary; the same for the same model.
+/// Rows of different lengths, below and above the window of the convolution, spread over the vocabulary; the same for the same
+/// model.
 Rows defaultRows(const ModelConfig &config);
 /// Whether an id stands for a part of a picture or video, which a prompt of text cannot hold.
 bool isPictureToken(const ModelConfig &config, int64_t id);

@@ -70,7 +70,8 @@ private:
   std::unique_ptr<Session> session;
 };
 
-/// Runs the checks. Nothing when something could not be run or an option is wrong; a check that fails is in the report and an error.
+/// Runs the checks. Nothing when something could not be run or an option is wrong; a check that fails is in the report, and an
+/// error.
 /// Errors: those of the runs, NNT1501 for each check that fails, NNT1502.
 std::optional<VerifyReport> verifyModel(const VerifyOptions &options, Diagnostics &diags);
 

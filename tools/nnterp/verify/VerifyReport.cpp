@@ -63,7 +63,8 @@ std::string reportText(const VerifyReport &report) {
   const size_t held = report.outcomes.size() - failures - skipped;
   return text + "\n" + std::to_string(held) + " of " + std::to_string(report.outcomes.size() - skipped) +
          " checks hold" + (skipped ? ", " + std::to_string(skipped) + " skipped" : "") + ": " +
-         std::string(name(report.dtype)) + ", " + std::to_string(report.rows.size()) + " rows of " + lengths(report) +
+         std::string(name(report.dtype)) + ", " +
+         (report.rows.size() == 1 ? "1 row of " : std::to_string(report.rows.size()) + " rows of ") + lengths(report) +
          " tokens, " + std::to_string(report.generate) + " generated\n";
 }
 
