@@ -91,8 +91,8 @@ Names, selections and operations: --tap [WORLD:]NAME[{AXIS=SEL,...}][@before][=A
         | project_out SRC | drop E,E | drop_renorm E,E | reroute E,E | force E,E [max]
   SEL   an index, a:b, several joined by |, prompt[...], gen[...], *)";
 
-constexpr const char *verify = R"(Runs plans whose outcome is known on this checkpoint, and the same sequences in different ways: padded, in a batch, through
-caches, in pieces, from a saved state. Where a promise says ==, every bit is compared. Looks at the first linear and the first
+constexpr const char *verify = R"(Runs plans whose outcome is known on this checkpoint, and the same sequences in different ways: padded,
+in a batch, through caches, in pieces, from a saved state. Where a promise says ==, every bit is compared. Looks at the first linear and the first
 full-attention block and the last one, unless --all-blocks. Without --prompt and --ids, on three short rows of ids.
 Exit status 1 when a check fails; what was expected and what was found is then on standard error.
 

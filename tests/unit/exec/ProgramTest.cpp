@@ -49,7 +49,7 @@ TEST_CASE("a program with steps has a second entry", "[program]") {
   REQUIRE(program);
   Table table({1, 2, 3});
   REQUIRE(program->run(table.slots, {}, diags));
-  REQUIRE(program->run(table.slots, {}, diags, true));
+  REQUIRE(program->run(table.slots, {}, diags, Program::Entry::step));
   CHECK(table.out == std::vector<int64_t>{3, 6, 9});
 }
 
