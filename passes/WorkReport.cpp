@@ -73,11 +73,13 @@ Polynomial flopsOf(Operation *op) {
       .Case([](hybrid::LinearOp linear) {
         ArrayRef<int64_t> weight = shapeOf(linear.getWeight());
         if (isEncoder(linear.getInput()))
-          return patchesOf(linear.getInput()) * Polynomial(2 * weight[0] * weight[1] / joinedPatches(linear.getInput()));
+          return patchesOf(linear.getInput()) *
+                 Polynomial(2 * weight[0] * weight[1] / joinedPatches(linear.getInput()));
         return positionsOf(linear.getInput()) * Polynomial(2 * weight[0] * weight[1]);
       })
       .Case([](hybrid::PatchEmbedOp embed) {
-        return patchesOf(embed.getPixels()) * Polynomial(2 * cast<RankedTensorType>(embed.getWeight().getType()).getNumElements());
+        return patchesOf(embed.getPixels()) *
+               Polynomial(2 * cast<RankedTensorType>(embed.getWeight().getType()).getNumElements());
       })
       .Case([](hybrid::SegmentAttentionOp attention) { // if all patches are of one image
         Polynomial patches = patchesOf(attention.getQueries());
@@ -86,7 +88,8 @@ Polynomial flopsOf(Operation *op) {
       })
       .Case([](hybrid::ExpertsOp experts) {
         ArrayRef<int64_t> down = shapeOf(experts.getDown());
-        return Call(experts.getInput()).tokens() * Polynomial(6 * down[1] * down[2] * shapeOf(experts.getIndices()).back());
+        return Call(experts.getInput()).tokens() *
+               Polynomial(6 * down[1] * down[2] * shapeOf(experts.getIndices()).back());
       })
       .Case([](hybrid::AttentionScoresOp scores) {
         ArrayRef<int64_t> queries = shapeOf(scores.getQueries());

@@ -452,7 +452,8 @@ LogicalResult PatchEmbedOp::verify() {
 }
 
 INFER(PosEmbedOp) {
-  types.push_back(RankedTensorType::get({1, typeOf(a.getPatches()).getDimSize(1), lastDim(a.getTable())}, a.getElement()));
+  types.push_back(
+      RankedTensorType::get({1, typeOf(a.getPatches()).getDimSize(1), lastDim(a.getTable())}, a.getElement()));
   return success();
 }
 
@@ -464,7 +465,8 @@ LogicalResult PosEmbedOp::verify() {
   int64_t entries = typeOf(getTable()).getDimSize(0), side = 0;
   while (side * side < entries)
     ++side;
-  return side * side == entries ? success() : emitOpError() << "expects a square table, found " << entries << " entries";
+  return side * side == entries ? success()
+                                : emitOpError() << "expects a square table, found " << entries << " entries";
 }
 
 INFER(PatchRopeTableOp) {
@@ -491,7 +493,8 @@ INFER(SegmentAttentionOp) {
 
 /// (C1) one packed row, (C2) places [6,P].
 LogicalResult SegmentAttentionOp::verify() {
-  if (failed(expectDim(*this, "the queries", getQueries(), 0, 1)) || failed(expectRank(*this, "places", getPatches(), 2)))
+  if (failed(expectDim(*this, "the queries", getQueries(), 0, 1)) ||
+      failed(expectRank(*this, "places", getPatches(), 2)))
     return failure();
   return expectDim(*this, "the places", getPatches(), 0, 6);
 }

@@ -79,7 +79,8 @@ LogicalResult MeanOp::inferReturnTypes(MLIRContext *, std::optional<Location>, A
     if (axis >= 0 && axis < value.getRank())
       shape[axis] = 1;
   Type element = value.getElementType();
-  types.push_back(RankedTensorType::get(shape, isa<FloatType>(element) ? Float32Type::get(element.getContext()) : element));
+  types.push_back(
+      RankedTensorType::get(shape, isa<FloatType>(element) ? Float32Type::get(element.getContext()) : element));
   return success();
 }
 

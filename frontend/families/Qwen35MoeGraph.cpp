@@ -280,8 +280,8 @@ private:
 } // namespace
 
 OwningOpRef<ModuleOp> emitQwen35Moe(MLIRContext &context, const ModelConfig &config, const PointTable &points,
-                                    const std::map<std::string, DType> &weightTypes, DType dtype,
-                                    const RunShape &shape, const std::set<std::string> &segmentPoints) {
+                                    const std::map<std::string, DType> &weightTypes, DType dtype, const RunShape &shape,
+                                    const std::set<std::string> &segmentPoints) {
   return Emitter(context, config, points, weightTypes, dtype, shape, segmentPoints).emit();
 }
 

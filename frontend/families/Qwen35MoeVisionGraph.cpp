@@ -19,8 +19,8 @@ public:
     constexpr int64_t dyn = ShapedType::kDynamic;
     int64_t pixelsPerPatch = v.inChannels * v.temporalPatchSize * v.patchSize * v.patchSize;
     Type i64 = b.getI64Type();
-    auto type = b.getFunctionType({RankedTensorType::get({dyn, pixelsPerPatch}, e.f32), RankedTensorType::get({6, dyn}, i64),
-                                   RankedTensorType::get({dyn}, i64)},
+    auto type = b.getFunctionType({RankedTensorType::get({dyn, pixelsPerPatch}, e.f32),
+                                   RankedTensorType::get({6, dyn}, i64), RankedTensorType::get({dyn}, i64)},
                                   {});
     auto function = func::FuncOp::create(b, loc, "images", type);
     Block *entry = function.addEntryBlock();
@@ -54,15 +54,16 @@ private:
     return e.linear(x, e.own(key + ".weight", {out, e.width(x)}), e.own(key + ".bias", {out}));
   }
   Value layerNorm(const std::string &key, Value x) {
-    return hybrid::LayerNormOp::create(b, loc, x, e.own(key + ".weight", {v.hiddenSize}), e.own(key + ".bias", {v.hiddenSize}),
-                                       b.getF64FloatAttr(1e-6));
+    return hybrid::LayerNormOp::create(b, loc, x, e.own(key + ".weight", {v.hiddenSize}),
+                                       e.own(key + ".bias", {v.hiddenSize}), b.getF64FloatAttr(1e-6));
   }
 
   Value embed(Value pixels) {
     e.stored = "model.visual.";
-    Value weight = e.own("patch_embed.proj.weight",
-                         {v.hiddenSize, v.inChannels, v.temporalPatchSize, v.patchSize, v.patchSize});
-    Value x = hybrid::PatchEmbedOp::create(b, loc, pixels, weight, e.own("patch_embed.proj.bias", {v.hiddenSize}), e.md);
+    Value weight =
+        e.own("patch_embed.proj.weight", {v.hiddenSize, v.inChannels, v.temporalPatchSize, v.patchSize, v.patchSize});
+    Value x =
+        hybrid::PatchEmbedOp::create(b, loc, pixels, weight, e.own("patch_embed.proj.bias", {v.hiddenSize}), e.md);
     x = point("vision.patch_embeddings", x);
     Value table = e.own("pos_embed.weight", {v.numPositionEmbeddings, v.hiddenSize});
     Value p = point("vision.pos_embed.output", hybrid::PosEmbedOp::create(b, loc, table, patches, e.md));
@@ -135,7 +136,8 @@ private:
   }
 
   Value mlp(Value n) {
-    Value x = point("mlp.linear_fc1.output", linear("mlp.linear_fc1", point("mlp.linear_fc1.input", n), v.intermediateSize));
+    Value x =
+        point("mlp.linear_fc1.output", linear("mlp.linear_fc1", point("mlp.linear_fc1.input", n), v.intermediateSize));
     x = point("mlp.mlp_activation", hybrid::GeluOp::create(b, loc, x, /*tanh=*/true));
     return point("mlp.mlp_output", linear("mlp.linear_fc2", point("mlp.mlp_neurons", x), v.hiddenSize));
   }

@@ -27,8 +27,8 @@ public:
         PlanWorldOp::create(b, module.getLoc(), world.name, phase == Phase::gen ? world.name : world.input);
     for (const BufferSpec &buffer : plan.buffers)
       if (buffer.phase == phase)
-        PlanBufferOp::create(b, module.getLoc(), b.getStringAttr(buffer.name), buffer.kept ? b.getUnitAttr() : UnitAttr(),
-                             TypeAttr::get(tensorType(buffer)));
+        PlanBufferOp::create(b, module.getLoc(), b.getStringAttr(buffer.name),
+                             buffer.kept ? b.getUnitAttr() : UnitAttr(), TypeAttr::get(tensorType(buffer)));
     for (const EditSpec &edit : plan.edits)
       if (edit.phase == phase)
         write(edit, plan.plan->edits[edit.entry]);
@@ -59,7 +59,8 @@ private:
   void writeKeep(const KeepSpec &keep) {
     const std::vector<int64_t> &mean = keep.gather.meanAxes;
     PlanKeepOp::create(b, place(plan.plan->edits[keep.entry].loc), keep.name, at(keep.gather), isBefore(keep.gather),
-                       keep.entry, tables(keep.gather.tables), mean.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(mean));
+                       keep.entry, tables(keep.gather.tables),
+                       mean.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(mean));
   }
 
   /// The logits that the next token is chosen from.
@@ -134,9 +135,9 @@ private:
     if (edit.hasMax)
       bounds.push_back("max");
     PlanEditOp::create(b, place(written.loc), b.getStringAttr(std::string(name(edit.op))),
-                       b.getStringAttr(plan.prefix(edit.world) + edit.point),
-                       b.getI64IntegerAttr(edit.entry), tables(edit.ordinals),
-                       numbers.empty() ? ArrayAttr() : strings(numbers), bounds.empty() ? ArrayAttr() : strings(bounds),
+                       b.getStringAttr(plan.prefix(edit.world) + edit.point), b.getI64IntegerAttr(edit.entry),
+                       tables(edit.ordinals), numbers.empty() ? ArrayAttr() : strings(numbers),
+                       bounds.empty() ? ArrayAttr() : strings(bounds),
                        edit.experts.empty() ? StringAttr() : b.getStringAttr(edit.experts),
                        edit.forceMax ? b.getUnitAttr() : UnitAttr(),
                        edit.sources.empty() ? DictionaryAttr() : source(edit.sources.front()));

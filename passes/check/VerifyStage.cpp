@@ -72,7 +72,8 @@ struct VerifyStagePass : impl::VerifyStageBase<VerifyStagePass> {
       return "must be dissolved";
     if (order >= simplified && isa<hybrid::RememberOp>(op))
       return "must be a result of its function";
-    if (order >= simplified && isa<PointOp, TapOp, PlanOp, PlanWorldOp, PlanBufferOp, PlanEditOp, PlanTapOp, PlanKeepOp>(op))
+    if (order >= simplified &&
+        isa<PointOp, TapOp, PlanOp, PlanWorldOp, PlanBufferOp, PlanEditOp, PlanTapOp, PlanKeepOp>(op))
       return "must be gone";
     if (order == kernels) {
       bool model = isa<hybrid::HybridDialect>(op->getDialect()) && !isa<hybrid::KernelOp, hybrid::YieldOp>(op);

@@ -119,7 +119,8 @@ private:
     // Generated tokens are an input per world, so a world's memory has its rows.
     if (axis == 0 && isStep && slotEntry(op, frame).getAs<StringAttr>("kind").getValue() == "state")
       return world + "ids@gen.0";
-    bool rows = (name == "ids" || name == "lengths" || name == "pads" || name == "past" || name == "image_rows") && axis == 0;
+    bool rows =
+        (name == "ids" || name == "lengths" || name == "pads" || name == "past" || name == "image_rows") && axis == 0;
     if (rows || (name == "positions" && axis == 1))
       return world + "ids" + step + ".0";
     if ((name == "positions" && axis == 2) || (name == "image_rows" && axis == 1))

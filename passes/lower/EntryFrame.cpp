@@ -108,9 +108,7 @@ ResultRange EntryFrame::call(func::FuncOp callee, ValueRange operands) {
   return func::CallOp::create(b, main.getLoc(), callee, operands).getResults();
 }
 
-void EntryFrame::progress(int64_t done, int64_t total) {
-  ProgressOp::create(b, main.getLoc(), frame, done, total);
-}
+void EntryFrame::progress(int64_t done, int64_t total) { ProgressOp::create(b, main.getLoc(), frame, done, total); }
 
 void EntryFrame::finish() {
   func::ReturnOp::create(b, main.getLoc());

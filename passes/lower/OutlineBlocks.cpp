@@ -83,7 +83,7 @@ public:
         blocks.insert(piece.block);
       outline(piece, stem + (piece.block < 0 ? "before"
                              : !block        ? "behind"
-                                             : "block" + std::to_string(piece.block) + (piece.channelMixer ? "_mlp" : "")));
+                                      : "block" + std::to_string(piece.block) + (piece.channelMixer ? "_mlp" : "")));
       frame.progress(int64_t(done) + 1, int64_t(pieces.size()));
     }
     frame.finish();
@@ -102,7 +102,9 @@ private:
 
   /// Told from what stands behind the last block by what only blocks have.
   static bool hasMixer(const Piece &piece) {
-    return llvm::any_of(piece.ops, llvm::IsaPred<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp, hybrid::SegmentAttentionOp>);
+    return llvm::any_of(
+        piece.ops,
+        llvm::IsaPred<hybrid::DeltaRuleOp, hybrid::AttentionMixOp, hybrid::ExpertsOp, hybrid::SegmentAttentionOp>);
   }
 
   using Ops = llvm::DenseSet<Operation *>;
@@ -214,7 +216,8 @@ private:
     b.setInsertionPointToStart(entry);
     Location loc = function.getLoc();
     SmallVector<int64_t> site;
-    llvm::DenseMap<int64_t, Value> states; ///< memory of the parameters that are parts of the sequence's memory, by slot
+    llvm::DenseMap<int64_t, Value>
+        states; ///< memory of the parameters that are parts of the sequence's memory, by slot
     IRMapping map;
     auto slot = [&](RankedTensorType type, int64_t number) -> Value {
       site.push_back(number);
@@ -254,12 +257,12 @@ private:
         clone(op);
       }
     }
-    // What is left outside must not be the memory that others go on reading, unless it is written where it was read.
+    // What is left outside must not be the memory that others go on reading, but a cache, which lies there already.
     SmallVector<Value> stored;
     for (const Store &store : left) {
       Value value = map.lookup(store.value);
-      bool inPlace = states.count(shared.slots.add(store.kind, store.key, store.value.getType()));
-      if (!inPlace && !store.value.hasOneUse())
+      bool isCache = isa_and_nonnull<hybrid::KvAppendOp, hybrid::KvStoreOp>(store.value.getDefiningOp());
+      if (!isCache && !store.value.hasOneUse())
         value = GatherOp::create(b, loc, value, ArrayRef<int64_t>(), ValueRange());
       stored.push_back(value);
     }
@@ -310,7 +313,8 @@ struct OutlineBlocksPass : impl::OutlineBlocksBase<OutlineBlocksPass> {
       return;
     Outlining shared;
     int64_t blocks = 0;
-    for (auto [name, symbol] : {std::pair{"images", "nnterp_images"}, std::pair{"main", "nnterp_main"}, std::pair{"step", "nnterp_step"}})
+    for (auto [name, symbol] :
+         {std::pair{"images", "nnterp_images"}, std::pair{"main", "nnterp_main"}, std::pair{"step", "nnterp_step"}})
       if (auto function = module.lookupSymbol<func::FuncOp>(name)) {
         bool text = function.getName() != "images";
         int64_t computed = EntryOutliner(function, symbol, shared).run();

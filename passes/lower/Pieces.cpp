@@ -36,7 +36,8 @@ public:
     SmallVector<Piece> pieces;
     while (!segments.empty()) {
       auto next = llvm::find_if(segments, [&](const auto &entry) { return isComplete(entry.second); });
-      if (next == segments.end()) // worlds that read from each other: as much as is possible of the first that can go on
+      if (next ==
+          segments.end()) // worlds that read from each other: as much as is possible of the first that can go on
         next = llvm::find_if(segments, [&](const auto &entry) { return !ready(entry.second).empty(); });
       assert(next != segments.end() && "the graph has no cycle");
       auto [block, channelMixer, world] = next->first;
@@ -72,7 +73,8 @@ private:
 
   bool isOutside(Operation *producer) const { return !keys.count(producer) || placed.contains(producer); }
 
-  /// Whether everything it needs from outside is there. Ops of a segment stand in order, so nothing else can be missing.
+  /// Whether everything it needs from outside is there. Ops of a segment stand in order, so nothing else can be
+  /// missing.
   bool isComplete(const Segment &segment) const {
     llvm::DenseSet<Operation *> own(segment.left.begin(), segment.left.end());
     return llvm::all_of(segment.left, [&](Operation *op) {

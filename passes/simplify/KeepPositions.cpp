@@ -23,7 +23,8 @@ bool takesPositions(Operation *op) {
   if (isa<hybrid::LastTokenOp>(op))
     return true;
   auto gather = dyn_cast<GatherOp>(op);
-  return gather && !gather.getTables().empty() && llvm::all_of(gather.getTableAxes(), [](int64_t axis) { return axis < 2; }) &&
+  return gather && !gather.getTables().empty() &&
+         llvm::all_of(gather.getTableAxes(), [](int64_t axis) { return axis < 2; }) &&
          llvm::all_of(gather->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
 }
 

@@ -44,7 +44,8 @@ struct TapsToResultsPass : impl::TapsToResultsBase<TapsToResultsPass> {
     auto function = cast<func::FuncOp>(body.getParentOp());
     auto values = llvm::map_to_vector(left, [](const Result &result) { return result.value; });
     body.getTerminator()->setOperands(values);
-    function.setFunctionType(FunctionType::get(&getContext(), function.getArgumentTypes(), ValueRange(values).getTypes()));
+    function.setFunctionType(
+        FunctionType::get(&getContext(), function.getArgumentTypes(), ValueRange(values).getTypes()));
     for (auto [i, result] : llvm::enumerate(left)) {
       function.setResultAttr(unsigned(i), "nnterp.key", StringAttr::get(&getContext(), result.key));
       if (result.kind != "output")

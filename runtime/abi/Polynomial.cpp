@@ -46,8 +46,7 @@ bool Polynomial::covers(const Polynomial &other) const {
   };
   auto smaller = [&](const auto &term) { return term.second <= coefficient(*this, term.first); };
   auto kept = [&](const auto &term) { return term.second >= coefficient(other, term.first); };
-  return std::all_of(other.terms.begin(), other.terms.end(), smaller) &&
-         std::all_of(terms.begin(), terms.end(), kept);
+  return std::all_of(other.terms.begin(), other.terms.end(), smaller) && std::all_of(terms.begin(), terms.end(), kept);
 }
 
 Polynomial Polynomial::cover(const Polynomial &a, const Polynomial &b) {

@@ -144,8 +144,8 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
     return module;
   };
   const RunShape shape = request.plan ? request.plan->shape : RunShape();
-  // What a prompt leaves in memory for its next chunk is for no reader but the prompt itself: whether an edit is dead is
-  // decided as if the prompt were one call, since cutting it never changes what a plan means.
+  // What a prompt leaves in memory for its next chunk is for no reader but the prompt itself: whether an edit is dead
+  // is decided as if the prompt were one call, since cutting it never changes what a plan means.
   if (shape.resume && !shape.steps && !shape.save && request.emit >= Stage::checked) {
     RunShape atOnce = shape;
     atOnce.memory = atOnce.resume = false;

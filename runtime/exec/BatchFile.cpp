@@ -170,7 +170,8 @@ std::optional<Batch> InputFile::read(const InputRules &rules) {
 bool InputFile::takeImages(Batch &batch, const InputRules &rules) {
   std::optional<Tensor> thw = int64Tensor("image_grid_thw");
   const SafetensorsEntry *entry = file.find("pixel_values");
-  if (entry->dtype != DType::f32 && entry->dtype != DType::bf16 && entry->dtype != DType::f16 && entry->dtype != DType::f64)
+  if (entry->dtype != DType::f32 && entry->dtype != DType::bf16 && entry->dtype != DType::f16 &&
+      entry->dtype != DType::f64)
     error("NNT1008", "\"pixel_values\" is " + std::string(name(entry->dtype)) + "; expected floats");
   if (!thw || !good)
     return false;

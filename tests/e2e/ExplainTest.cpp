@@ -34,8 +34,8 @@ std::string patching(int patched) {
   for (int i = 0; i < patched; ++i) {
     std::string name = "\"p" + std::to_string(i) + "\"";
     worlds += ", " + name + R"(: {"input": "clean"})";
-    edits += (i ? ", " : "") + (R"({"world": )" + name + R"(, "at": "layers[6].layer_input", "select": {"seq": )") + std::to_string(i % 5) +
-             R"(}, "do": {"replace": {"world": "corrupt"}}})";
+    edits += (i ? ", " : "") + (R"({"world": )" + name + R"(, "at": "layers[6].layer_input", "select": {"seq": )") +
+             std::to_string(i % 5) + R"(}, "do": {"replace": {"world": "corrupt"}}})";
   }
   return R"({"nnterp_plan": 1, "worlds": {)" + worlds + R"(}, "edits": [)" + edits +
          R"(], "taps": [{"at": "logits", "select": {"seq": "prompt[-1]"}}]})";
@@ -85,8 +85,10 @@ TEST_CASE("twenty worlds that differ from block 6 on compute blocks 0 to 5 once"
   for (size_t i = 2; i < worlds.size(); ++i)
     CHECK(worlds[i].firstOwnBlock == 6);
 
-  int64_t shared = explanation.report.prompt.kernels, one = kernelsOf(R"({"nnterp_plan": 1, "taps": [{"at": "logits", "select": {"seq": "prompt[-1]"}}]})"),
-          before = kernelsOf(R"({"nnterp_plan": 1, "taps": [{"at": "layers[5].layer_output", "select": {"seq": "prompt[-1]"}}]})");
+  int64_t shared = explanation.report.prompt.kernels,
+          one = kernelsOf(R"({"nnterp_plan": 1, "taps": [{"at": "logits", "select": {"seq": "prompt[-1]"}}]})"),
+          before = kernelsOf(
+              R"({"nnterp_plan": 1, "taps": [{"at": "layers[5].layer_output", "select": {"seq": "prompt[-1]"}}]})");
   std::printf("kernels per call: %ld with sharing, %ld without\n", long(shared), long(22 * one));
   CHECK(shared > 2 * one);
   CHECK(shared <= 2 * one + 20 * (one - before + 2)); // an edit, and what it reads, may be kernels of their own

@@ -76,8 +76,9 @@ std::string planText(const std::string &name) {
 } // namespace
 
 TEST_CASE("image features are what the text model reads at image tokens") {
-  Outputs out = pictures({tapPlan({"vision.image_features", "vision.image_token_mask", "layers[0].layer_input", "token_embeddings"}),
-                          prompt("see " + place + " there", {square})});
+  Outputs out = pictures(
+      {tapPlan({"vision.image_features", "vision.image_token_mask", "layers[0].layer_input", "token_embeddings"}),
+       prompt("see " + place + " there", {square})});
   const Tensor &mask = out.at("vision.image_token_mask"), &features = out.at("vision.image_features"),
                &stream = out.at("layers[0].layer_input"), &words = out.at("token_embeddings");
   REQUIRE(mask.dtype == DType::boolean);
@@ -97,8 +98,9 @@ TEST_CASE("identities of the encoder hold to the bit") {
   CHECK(all("vision.layers[1].layer_output") == all("projector.input"));
   for (int j : {0, 1}) {
     const std::string block = "vision.layers[" + std::to_string(j) + "].";
-    std::vector<float> x = all(block + "layer_input"), a = all(block + "self_attn.attention_output"), mid = all(block + "layer_mid"),
-                       m = all(block + "mlp.mlp_output"), y = all(block + "layer_output");
+    std::vector<float> x = all(block + "layer_input"), a = all(block + "self_attn.attention_output"),
+                       mid = all(block + "layer_mid"), m = all(block + "mlp.mlp_output"),
+                       y = all(block + "layer_output");
     for (size_t i = 0; i < x.size(); ++i) {
       REQUIRE(x[i] + a[i] == mid[i]);
       REQUIRE(mid[i] + m[i] == y[i]);
@@ -121,8 +123,9 @@ TEST_CASE("an image has the same bits alone, beside another one, and in another 
 TEST_CASE("looking at one image's scores changes nothing") {
   auto inputs = prompt(place + " and " + place, {square, photo});
   Outputs plain = pictures({tapPlan({"logits"}), inputs});
-  Outputs looked = pictures(
-      {tapPlan({"logits", "vision.layers[0].self_attn.attention_scores#1", "vision.layers[1].self_attn.attention_probabilities#0"}), inputs});
+  Outputs looked = pictures({tapPlan({"logits", "vision.layers[0].self_attn.attention_scores#1",
+                                      "vision.layers[1].self_attn.attention_probabilities#0"}),
+                             inputs});
   CHECK(sameBits(plain.at("logits"), looked.at("logits")));
 }
 
@@ -131,7 +134,8 @@ TEST_CASE("a rectangle of a picture is edited, and nothing outside it") {
   const std::string taps = R"("taps": ["vision.patch_embeddings", "logits"])";
   Outputs plain = pictures({R"({"nnterp_plan": 1, )" + taps + "}", inputs});
   Outputs edited = pictures({R"({"nnterp_plan": 1, )" + taps + R"(, "edits": [{"at": "vision.patch_embeddings",
-    "select": {"image": 0, "rows": "0:2", "cols": 3}, "do": {"zero": {}}}]})", inputs});
+    "select": {"image": 0, "rows": "0:2", "cols": 3}, "do": {"zero": {}}}]})",
+                             inputs});
   const Tensor &a = plain.at("vision.patch_embeddings"), &b = edited.at("vision.patch_embeddings");
   int64_t zeroed = 0;
   for (int64_t p = 0; p < rowCount(a); ++p) {
@@ -146,10 +150,13 @@ TEST_CASE("a rectangle of a picture is edited, and nothing outside it") {
 }
 
 TEST_CASE("swap-picture: features are patched from a world with another picture of the same size") {
-  const std::string plan = planText("swap-picture"), grey = NNTERP_TEST_DATA "/images/grey.png", tiny = NNTERP_TEST_DATA "/images/tiny.png";
+  const std::string plan = planText("swap-picture"), grey = NNTERP_TEST_DATA "/images/grey.png",
+                    tiny = NNTERP_TEST_DATA "/images/tiny.png";
   auto inputs = [&](const std::string &other) {
-    return std::vector<std::pair<InputKind, std::string>>{{InputKind::prompt, "one:=" + place + " x"}, {InputKind::image, "one:=" + grey},
-                                                          {InputKind::prompt, "other:=" + place + " x"}, {InputKind::image, "other:=" + other}};
+    return std::vector<std::pair<InputKind, std::string>>{{InputKind::prompt, "one:=" + place + " x"},
+                                                          {InputKind::image, "one:=" + grey},
+                                                          {InputKind::prompt, "other:=" + place + " x"},
+                                                          {InputKind::image, "other:=" + other}};
   };
   Outputs out = pictures({plan, inputs(tiny)});
   const Tensor &one = out.at("one/logits"), &other = out.at("other/logits"), &swapped = out.at("swapped/logits");
@@ -179,7 +186,8 @@ TEST_CASE("generation after an image goes on through chunks and saved states to 
   CHECK(sameBits(whole.at("tokens"), cut.at("tokens")));
   Outputs first = pictures({plan, prompt(place + " what is it", {photo}), 3, 0, file});
   Outputs rest = pictures({plan, {}, 3, 0, "", file});
-  const int64_t *all = whole.at("tokens").as<int64_t>(), *head = first.at("tokens").as<int64_t>(), *tail = rest.at("tokens").as<int64_t>();
+  const int64_t *all = whole.at("tokens").as<int64_t>(), *head = first.at("tokens").as<int64_t>(),
+                *tail = rest.at("tokens").as<int64_t>();
   for (int k = 0; k < 3; ++k) {
     CHECK(all[k] == head[k]);
     CHECK(all[k + 3] == tail[k]);
@@ -187,11 +195,13 @@ TEST_CASE("generation after an image goes on through chunks and saved states to 
 }
 
 TEST_CASE("what is wrong with images is said with both numbers") {
-  CHECK(errorOf({R"({"nnterp_plan": 1})", prompt("no place", {square})}).find("the prompt has 0 places for images; given: 1 image") !=
-        std::string::npos);
+  CHECK(errorOf({R"({"nnterp_plan": 1})", prompt("no place", {square})})
+            .find("the prompt has 0 places for images; given: 1 image") != std::string::npos);
   CHECK(errorOf({tapPlan({"vision.image_features"}), prompt("no picture", {})}).find("NNT0609") != std::string::npos);
-  CHECK(errorOf({R"({"nnterp_plan": 1, "edits": [{"at": "vision.tower_output", "do": {"zero": {}}}]})", prompt(place, {square})})
+  CHECK(errorOf({R"({"nnterp_plan": 1, "edits": [{"at": "vision.tower_output", "do": {"zero": {}}}]})",
+                 prompt(place, {square})})
             .find("edit the last vision.layers[j].layer_output or projector.input instead") != std::string::npos);
-  CHECK(errorOf({tapPlan({"vision.layers[0].self_attn.attention_scores#1"}), prompt(place, {square})}).find("1 image") !=
-        std::string::npos);
+  CHECK(
+      errorOf({tapPlan({"vision.layers[0].self_attn.attention_scores#1"}), prompt(place, {square})}).find("1 image") !=
+      std::string::npos);
 }

@@ -76,3 +76,19 @@ func.func @main(%ids: tensor<?x?xi64> {nnterp.input = "ids"}, %n: tensor<?xi64> 
   %c1 = hybrid.kv_append %c, %k, %n {nnterp.block = 0 : i64} : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
   return %c1 : tensor<?x2x?x8xf32>
 }
+
+// -----
+
+// What is remembered and read by another piece too is stored as a copy: its memory is still being read. (Symptom: "cannot avoid
+// RaW conflict" when a state came from another world's state of the same block.)
+// CHECK: func.func private @block0
+// CHECK: %[[V:.*]] = hybrid.silu
+// CHECK: %[[C:.*]] = nnterp.gather %[[V]] tables []
+// CHECK: bufferization.materialize_in_destination %[[V]] in %{{.*}} : (tensor<?x8xf32>, tensor<?x8xf32>)
+// CHECK: bufferization.materialize_in_destination %[[C]] in restrict writable
+func.func @main(%ids: tensor<?x?xi64> {nnterp.input = "ids"}) -> (tensor<?x8xf32> {nnterp.key = "a", nnterp.kind = "state"}, tensor<?x8xf32> {nnterp.key = "y"}) {
+  %m = hybrid.memory "a" {nnterp.block = 0 : i64} : tensor<?x8xf32>
+  %v = hybrid.silu %m {nnterp.block = 0 : i64} : tensor<?x8xf32>
+  %y = hybrid.sigmoid %v {nnterp.block = 1 : i64} : tensor<?x8xf32>
+  return %v, %y : tensor<?x8xf32>, tensor<?x8xf32>
+}

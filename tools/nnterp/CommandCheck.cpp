@@ -32,8 +32,7 @@ int checkCommand(const PlanArguments &arguments) {
   Diagnostics diags;
   refuseLater(arguments, diags);
   std::optional<PreparedPlan> prepared =
-      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags,
-                  arguments.textOnly);
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags, arguments.textOnly);
   if (prepared)
     checkGraph(*prepared, arguments, diags);
   const int status = report(diags, arguments.quiet);

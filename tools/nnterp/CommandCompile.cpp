@@ -64,8 +64,7 @@ int compileCommand(const CompileArguments &arguments) {
   const bool needsWeights = stage == Stage::object || haveWeights(arguments.checkpoint);
 
   std::optional<PreparedPlan> prepared =
-      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags,
-                  arguments.textOnly);
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags, arguments.textOnly);
   if (!prepared)
     return report(diags);
   std::optional<OpenWeights> weights;

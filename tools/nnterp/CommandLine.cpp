@@ -122,7 +122,8 @@ void CommandLine::inputOptions(CLI::App *command) {
   repeated(command, "--input", "FILE", files,
            "[INPUT=]FILE: safetensors with input_ids and, optionally, attention_mask, position_ids, and images as\n"
            "pixel_values, image_grid_thw");
-  repeated(command, "--chat", "FILE", chats, "[INPUT:=]FILE: a conversation as JSON, through the checkpoint's template");
+  repeated(command, "--chat", "FILE", chats,
+           "[INPUT:=]FILE: a conversation as JSON, through the checkpoint's template");
   repeated(command, "--chat-prompt", "TEXT", chatPrompts, "[INPUT:=]TEXT: a conversation of one message");
   CLI::Option *think = command->add_flag("--enable-thinking", thinking, "Chats: the model thinks before it answers");
   command->add_flag("--no-thinking", noThinking, "Chats: the model answers at once")->excludes(think);

@@ -45,8 +45,7 @@ int printPlan(const PlanArguments &arguments) {
     return plan && status == exitSuccess ? print(plan->json.dump(1) + "\n") : exitDiagnosed;
   }
   std::optional<PreparedPlan> prepared =
-      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags,
-                  arguments.textOnly);
+      preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags, arguments.textOnly);
   std::optional<CompileResult> result;
   if (prepared)
     result = compileTo(Stage::import, prepared->config, &prepared->resolved,

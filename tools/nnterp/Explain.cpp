@@ -13,11 +13,13 @@ namespace nnterp {
 namespace {
 
 /// Inputs that nobody gave, as rows of some token.
-bool fillInputs(std::map<std::string, Batch> &inputs, const Plan &plan, const ExplainArguments &arguments, Diagnostics &diags) {
+bool fillInputs(std::map<std::string, Batch> &inputs, const Plan &plan, const ExplainArguments &arguments,
+                Diagnostics &diags) {
   for (const std::string &name : plan.inputNames()) {
     if (inputs.count(name))
       continue;
-    const std::vector<std::vector<int64_t>> rows(size_t(arguments.rows), std::vector<int64_t>(size_t(arguments.tokens), 0));
+    const std::vector<std::vector<int64_t>> rows(size_t(arguments.rows),
+                                                 std::vector<int64_t>(size_t(arguments.tokens), 0));
     InputRules rules;
     rules.vocabSize = 1;
     std::optional<Batch> batch = batchFromIds(rows, rules, {"--tokens", 0, 0}, diags);
@@ -67,8 +69,9 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
   if (!config || !plan)
     return std::nullopt;
   PointTable points = qwen35MoePoints(*config);
-  std::optional<std::map<std::string, Batch>> inputs = readInputs(arguments.inputs, *plan, *config, arguments.checkpoint, arguments.chat, diags,
-                                             /*allowMissing=*/true);
+  std::optional<std::map<std::string, Batch>> inputs =
+      readInputs(arguments.inputs, *plan, *config, arguments.checkpoint, arguments.chat, diags,
+                 /*allowMissing=*/true);
   if (!inputs || !fillInputs(*inputs, *plan, arguments, diags))
     return std::nullopt;
   RunShape shape = runShape(arguments.generate, arguments.chunk > 0);
@@ -113,7 +116,8 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
   const Batch &first = inputs->begin()->second;
   const bool several = inputs->size() > 1 || prepared.resolved.worlds.size() > 1;
   Call last = buffers->promptCalls().back();
-  std::string prompt = "a prompt of " + std::to_string(first.rows()) + " x " + std::to_string(last.end - last.begin) + " tokens";
+  std::string prompt =
+      "a prompt of " + std::to_string(first.rows()) + " x " + std::to_string(last.end - last.begin) + " tokens";
   result.calls.push_back(costOf(prompt + (several ? ", all worlds" : ""), result.report.prompt,
                                 CallExtents(outline, manifest, *buffers, last), experts));
   if (shape.images) {

@@ -41,7 +41,8 @@ std::string sharingText(const WorldReport &world, int64_t blocks, bool first) {
     return "shares nothing";
   if (world.firstOwnBlock == 0)
     return "shares the embedding with a world before it, its own from block 0 on";
-  const std::string shared = world.firstOwnBlock == 1 ? "block 0" : "blocks 0-" + std::to_string(world.firstOwnBlock - 1);
+  const std::string shared =
+      world.firstOwnBlock == 1 ? "block 0" : "blocks 0-" + std::to_string(world.firstOwnBlock - 1);
   return "shares " + shared + " with a world before it" +
          (world.firstOwnBlock >= blocks ? ", and all blocks: only what follows them is its own"
                                         : ", its own from block " + std::to_string(world.firstOwnBlock) + " on");
@@ -61,19 +62,21 @@ std::string explanationText(const Explanation &e) {
     for (const WorldSpec &world : plan.worlds)
       width = std::max(width, displayWidth(world.name));
     for (size_t i = 0; i < plan.worlds.size(); ++i) {
-      const WorldReport shared = i < e.report.prompt.worlds.size() ? e.report.prompt.worlds[i] : WorldReport{e.report.blocks, 0};
-      text += line(i == 0 ? "worlds" : "", padded(plan.worlds[i].name, width + 2) + "input " + plan.worlds[i].input + ": " +
-                                               sharingText(shared, e.report.blocks, i == 0));
+      const WorldReport shared =
+          i < e.report.prompt.worlds.size() ? e.report.prompt.worlds[i] : WorldReport{e.report.blocks, 0};
+      text += line(i == 0 ? "worlds" : "", padded(plan.worlds[i].name, width + 2) + "input " + plan.worlds[i].input +
+                                               ": " + sharingText(shared, e.report.blocks, i == 0));
     }
   }
   for (const CallCost &call : e.calls)
-    text += line(&call == &e.calls.front() ? "work" : "",
-                 call.what + ": " + flopsText(call.flops) + ", weights read " +
-                     bytesText(call.weightBytes + call.expertBytes) + " (" + bytesText(call.expertBytes) + " of experts)");
+    text += line(&call == &e.calls.front() ? "work" : "", call.what + ": " + flopsText(call.flops) + ", weights read " +
+                                                              bytesText(call.weightBytes + call.expertBytes) + " (" +
+                                                              bytesText(call.expertBytes) + " of experts)");
   text += line("taps", std::to_string(e.tapTensors) + (e.tapTensors == 1 ? " tensor, " : " tensors, ") +
                            bytesText(double(e.tapBytes)));
   if (plan.shape.memory)
-    text += line("state", bytesText(double(e.stateBytes)) + " per sequence of " + std::to_string(e.stateTokens) + " tokens");
+    text += line("state",
+                 bytesText(double(e.stateBytes)) + " per sequence of " + std::to_string(e.stateTokens) + " tokens");
   text += line("memory", e.memory.text());
   text += line("", "besides, " + bytesText(double(e.memory.mapped)) + " of weights are read in place");
   if (!e.hasWeights)
@@ -97,7 +100,8 @@ std::string explanationJson(const Explanation &e) {
     programs.add("step", entry(e.report.step));
   std::vector<Json> worlds, calls;
   for (size_t i = 0; i < plan.worlds.size(); ++i) {
-    const WorldReport shared = i < e.report.prompt.worlds.size() ? e.report.prompt.worlds[i] : WorldReport{e.report.blocks, 0};
+    const WorldReport shared =
+        i < e.report.prompt.worlds.size() ? e.report.prompt.worlds[i] : WorldReport{e.report.blocks, 0};
     worlds.push_back(Json::dict()
                          .add("name", Json::of(plan.worlds[i].name))
                          .add("input", Json::of(plan.worlds[i].input))
@@ -123,7 +127,9 @@ std::string explanationJson(const Explanation &e) {
       .add("worlds", Json::list(std::move(worlds)))
       .add("calls", Json::list(std::move(calls)))
       .add("taps", Json::dict().add("tensors", Json::of(e.tapTensors)).add("bytes", Json::of(int64_t(e.tapBytes))))
-      .add("state", Json::dict().add("bytes_per_sequence", Json::of(int64_t(e.stateBytes))).add("tokens", Json::of(e.stateTokens)))
+      .add("state", Json::dict()
+                        .add("bytes_per_sequence", Json::of(int64_t(e.stateBytes)))
+                        .add("tokens", Json::of(e.stateTokens)))
       .add("memory", memory);
   return json.dump(1) + "\n";
 }

@@ -17,12 +17,8 @@ constexpr const char *mainInput = "main";
 /// In the order of InputKind.
 constexpr struct {
   const char *flag, *separator, *value;
-} forms[] = {{"--prompt", ":=", "TEXT"},
-             {"--ids", ":=", "IDS"},
-             {"--input", "=", "FILE"},
-             {"--chat", ":=", "FILE"},
-             {"--chat-prompt", ":=", "TEXT"},
-             {"--image", ":=", "FILE"}};
+} forms[] = {{"--prompt", ":=", "TEXT"}, {"--ids", ":=", "IDS"},          {"--input", "=", "FILE"},
+             {"--chat", ":=", "FILE"},   {"--chat-prompt", ":=", "TEXT"}, {"--image", ":=", "FILE"}};
 
 const char *flagOf(InputKind kind) { return forms[size_t(kind)].flag; }
 
@@ -191,8 +187,10 @@ private:
   std::optional<Batch> fromFile(const std::string &path) {
     if (pictures.empty())
       return batchFromFile(path, rules, diags);
-    diags.error("NNT1002", {flagOf(InputKind::image), 0, 0},
-                "\"" + path + "\" is an input file, which holds its images itself; expected --image with a prompt, ids or a chat");
+    diags.error(
+        "NNT1002", {flagOf(InputKind::image), 0, 0},
+        "\"" + path +
+            "\" is an input file, which holds its images itself; expected --image with a prompt, ids or a chat");
     return std::nullopt;
   }
 

@@ -22,7 +22,8 @@ using namespace nnterp;
 using namespace nnterp::plain;
 
 static std::optional<Results> lower(PlainBuilder &b, Operation *op) {
-  for (auto area : {lowerBasics, lowerDelta, lowerMemory, lowerAttention, lowerImages, lowerMixture, lowerPlan, lowerRouting})
+  for (auto area :
+       {lowerBasics, lowerDelta, lowerMemory, lowerAttention, lowerImages, lowerMixture, lowerPlan, lowerRouting})
     if (std::optional<Results> results = area(b, op))
       return results;
   return std::nullopt;

@@ -129,7 +129,8 @@ Results lowerOp(PlainBuilder &b, SoftmaxOp op) {
     };
     if (!op.getCausal())
       return probability();
-    return b.ifElse(b.atMost(at.back(), b.tokenPlace(op.getPast(), row.front(), row.back())), probability, [&] { return b.zero(type.getElementType()); });
+    return b.ifElse(b.atMost(at.back(), b.tokenPlace(op.getPast(), row.front(), row.back())), probability,
+                    [&] { return b.zero(type.getElementType()); });
   })};
 }
 

@@ -1,4 +1,5 @@
-// Plain lowering of the image encoder: patches, their positions, attention within images, and image features among tokens.
+// Plain lowering of the image encoder: patches, their positions, attention within images, and image features among
+// tokens.
 #include "LowerPlainOps.h"
 
 #include "dialect/Hybrid/Hybrid.h"
@@ -171,7 +172,8 @@ Value score(PlainBuilder &b, const Numerics &n, Value queries, Value keys, doubl
   return n.md(b.mul(n.md(dot), n.real(scale)));
 }
 
-/// Three passes over a query's keys, so that no row of scores is held: the largest score, the sum of exponentials, the mix.
+/// Three passes over a query's keys, so that no row of scores is held: the largest score, the sum of exponentials, the
+/// mix.
 Results lowerOp(PlainBuilder &b, SegmentAttentionOp op) {
   Numerics n(b, elementOf(op.getQueries()));
   double scale = op.getScale().convertToDouble();
@@ -261,15 +263,17 @@ Results lowerOp(PlainBuilder &b, ScatterRowsOp op) {
   return {b.update(op.getInput(), [&](ValueRange at, Value old) {
     Value from = b.extract(op.getPlaces(), at.drop_back());
     return b.ifElse(
-        b.atLeast(from, b.i64(0)), [&] { return b.extract(op.getRows(), {b.toIndex(from), at.back()}); },
+        b.atLeast(from, b.i64(0)),
+        [&] {
+          return b.extract(op.getRows(), {b.toIndex(from), at.back()});
+        },
         [&] { return old; });
   })};
 }
 
 Results lowerOp(PlainBuilder &b, ImageMaskOp op) {
-  return {b.update(op.getPlaces(), [&](ValueRange, Value from) {
-    return b.select(b.atLeast(from, b.i64(0)), b.i64(1), b.i64(0));
-  })};
+  return {b.update(op.getPlaces(),
+                   [&](ValueRange, Value from) { return b.select(b.atLeast(from, b.i64(0)), b.i64(1), b.i64(0)); })};
 }
 
 } // namespace

@@ -17,8 +17,8 @@ struct Places {
   SmallVector<OpFoldResult> offsets, sizes, strides;
 
   Places(PlainBuilder &b, Value tensor, OpFoldResult row, OpFoldResult rows, OpFoldResult first, OpFoldResult places)
-      : offsets{row, b.getIndexAttr(0), first, b.getIndexAttr(0)},
-        sizes{rows, getAsOpFoldResult(b.dim(tensor, 1)), places, getAsOpFoldResult(b.dim(tensor, 3))},
+      : offsets{row, b.getIndexAttr(0), first, b.getIndexAttr(0)}, sizes{rows, getAsOpFoldResult(b.dim(tensor, 1)),
+                                                                         places, getAsOpFoldResult(b.dim(tensor, 3))},
         strides(4, b.getIndexAttr(1)) {}
 };
 

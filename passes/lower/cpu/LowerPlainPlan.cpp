@@ -113,10 +113,9 @@ Results lowerOp(PlainBuilder &b, EditOp op) {
 class ProjectOut {
 public:
   ProjectOut(PlainBuilder &b, ProjectOutOp op)
-      : b(b), op(op),
-        selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal(), op.getPast()),
-        source{op.getSource(), op.getSourceAxes(), op.getSourceTables()},
-        rank(rankOf(op.getValue())), f32(b.getF32Type()), f64(b.getF64Type()) {}
+      : b(b), op(op), selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal(), op.getPast()),
+        source{op.getSource(), op.getSourceAxes(), op.getSourceTables()}, rank(rankOf(op.getValue())),
+        f32(b.getF32Type()), f64(b.getF64Type()) {}
 
   Results lower() {
     norms = computeNorms();

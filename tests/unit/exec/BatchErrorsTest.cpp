@@ -115,8 +115,9 @@ TEST_CASE("an input file with images needs both tensors, and a model that sees",
         "F: error NNT1007: the file has \"pixel_values\" and no \"image_grid_thw\"; images need both\n");
   CHECK(errorsOf({{"input_ids", twoIds()}, {"image_grid_thw", ints({1, 3}, {1, 2, 2})}}, seeing) ==
         "F: error NNT1007: the file has \"image_grid_thw\" and no \"pixel_values\"; images need both\n");
-  CHECK(errorsOf({{"input_ids", twoIds()}, {"pixel_values", pixels}, {"image_grid_thw", ints({1, 3}, {1, 2, 2})}}, seeing)
-            .find("NNT1411") != std::string::npos);
+  CHECK(
+      errorsOf({{"input_ids", twoIds()}, {"pixel_values", pixels}, {"image_grid_thw", ints({1, 3}, {1, 2, 2})}}, seeing)
+          .find("NNT1411") != std::string::npos);
 }
 
 TEST_CASE("NNT0101: an input file that is not there", "[batch]") {

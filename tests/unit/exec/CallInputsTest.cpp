@@ -18,7 +18,7 @@ static Batch batchOf(const std::vector<std::vector<int64_t>> &rows, int64_t widt
 TEST_CASE("a whole batch is one call", "[calls]") {
   TensorMap inputs;
   setPromptInputs(batchOf({{5, 6, 7}, {8}}, 4), {{0, 0, 3}, {0, 0, 1}}, true, "", inputs);
-  CHECK(inputs.size() == 6);
+  CHECK(inputs.size() == 7);
   CHECK(inputs["ids"].shape == Shape{2, 3}); // no wider than the longest row
   CHECK(valuesOf(inputs["ids"]) == Numbers{5, 6, 7, 8, 0, 0});
   CHECK(valuesOf(inputs["lengths"]) == Numbers{3, 1});
