@@ -205,3 +205,21 @@ TEST_CASE("what is wrong with images is said with both numbers") {
       errorOf({tapPlan({"vision.layers[0].self_attn.attention_scores#1"}), prompt(place, {square})}).find("1 image") !=
       std::string::npos);
 }
+
+TEST_CASE("every value of the encoder can be looked at") {
+  Diagnostics diags;
+  std::optional<ModelConfig> config = loadConfig(checkpointPath("tiny-vl"), diags);
+  REQUIRE(config);
+  const PointTable table = qwen35MoePoints(*config);
+  std::vector<std::string> names;
+  for (PointInfo row : table.rows())
+    if (row.presence == Presence::image) {
+      if (size_t block = row.name.find("[j]"); block != std::string::npos)
+        row.name.replace(block, 3, "[*]");
+      if (row.name.substr(row.name.size() - 2) == "#i")
+        row.name.back() = '0';
+      names.push_back(row.name);
+    }
+  CHECK(names.size() == 36);
+  CHECK(pictures({tapPlan(names), prompt(place + " x", {square})}).size() == 60); // two blocks
+}
