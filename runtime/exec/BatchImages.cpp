@@ -44,9 +44,7 @@ bool addImages(Batch &batch, Tensor pixels, std::vector<ImageGrid> grids, const 
 void setImageInputs(const Batch &batch, const ImageTokenRules &rules, int64_t patchValues, const std::string &prefix,
                     TensorMap &into) {
   const std::vector<ImageGrid> grids = batch.images ? batch.images->grids : std::vector<ImageGrid>();
-  int64_t P = 0;
-  for (const ImageGrid &grid : grids)
-    P += grid.patches();
+  const int64_t P = batch.images ? batch.images->pixels.shape[0] : 0; // as many as the grids have: addImages checks
   Tensor patches = Tensor::make(DType::i64, {6, P}), segments = Tensor::make(DType::i64, {int64_t(grids.size()) + 1});
   const int64_t m = rules.mergeSize;
   int64_t begin = 0;

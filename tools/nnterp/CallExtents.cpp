@@ -3,6 +3,7 @@
 #include "runtime/state/SequenceState.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace nnterp {
 
@@ -73,7 +74,7 @@ int64_t CallExtents::operator()(const std::string &name) const {
 double largestOf(const std::vector<Polynomial> &amounts, const CallExtents &extents) {
   double most = 0;
   for (const Polynomial &amount : amounts)
-    most = std::max(most, amount.value([&](const std::string &name) { return extents(name); }));
+    most = std::max(most, amount.value(std::cref(extents)));
   return most;
 }
 

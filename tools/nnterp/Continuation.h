@@ -2,16 +2,13 @@
 #pragma once
 
 #include "frontend/plan/Resolved.h"
-#include "runtime/exec/Batch.h"
 #include "runtime/state/StateFile.h"
+#include "tools/nnterp/InputArguments.h"
 
-#include <map>
 #include <optional>
 #include <string>
 
 namespace nnterp {
-
-using Batches = std::map<std::string, Batch>;
 
 /// The inputs as they are fed behind loaded states: a pending token stands before each row, and default positions go on where the
 /// state stopped. An input that is missing feeds the pending token alone. Errors: NNT1209, NNT1210, NNT1211.

@@ -7,14 +7,14 @@
 #include "tools/nnterp/report/Points.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace nnterp {
 
 namespace {
 
 /// Inputs that nobody gave, as rows of some token.
-bool fillInputs(std::map<std::string, Batch> &inputs, const Plan &plan, const ExplainArguments &arguments,
-                Diagnostics &diags) {
+bool fillInputs(Batches &inputs, const Plan &plan, const ExplainArguments &arguments, Diagnostics &diags) {
   for (const std::string &name : plan.inputNames()) {
     if (inputs.count(name))
       continue;
@@ -30,13 +30,9 @@ bool fillInputs(std::map<std::string, Batch> &inputs, const Plan &plan, const Ex
   return true;
 }
 
-double valueOf(const Polynomial &amount, const CallExtents &extents) {
-  return amount.value([&](const std::string &name) { return extents(name); });
-}
-
 CallCost costOf(std::string what, const EntryReport &entry, const CallExtents &extents, double allExperts) {
-  return {std::move(what), valueOf(entry.flops, extents), double(entry.weightBytes),
-          std::min(valueOf(entry.expertBytes, extents), allExperts)};
+  return {std::move(what), entry.flops.value(std::cref(extents)), double(entry.weightBytes),
+          std::min(entry.expertBytes.value(std::cref(extents)), allExperts)};
 }
 
 /// Bytes of all experts that the program reads.
@@ -69,15 +65,13 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
   if (!config || !plan)
     return std::nullopt;
   PointTable points = qwen35MoePoints(*config);
-  std::optional<std::map<std::string, Batch>> inputs =
+  std::optional<Batches> inputs =
       readInputs(arguments.inputs, *plan, *config, arguments.checkpoint, arguments.chat, diags,
                  /*allowMissing=*/true);
   if (!inputs || !fillInputs(*inputs, *plan, arguments, diags))
     return std::nullopt;
   RunShape shape = runShape(arguments.generate, arguments.chunk > 0);
-  shape.images = namesImages(*plan, points) || std::any_of(inputs->begin(), inputs->end(), [](const auto &input) {
-                   return input.second.images.has_value();
-                 });
+  shape.images = namesImages(*plan, points) || hasImages(*inputs);
   std::optional<ResolvedPlan> resolved =
       resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, shape, diags);
   if (!resolved)

@@ -46,12 +46,12 @@ public:
                  config.vision->spatialMergeSize};
   }
 
-  std::optional<std::map<std::string, Batch>> read(const std::vector<InputArgument> &arguments, bool allowMissing) {
+  std::optional<Batches> read(const std::vector<InputArgument> &arguments, bool allowMissing) {
     bool taken = true;
     for (const InputArgument &argument : arguments)
       taken = take(argument) && taken;
     bool good = taken;
-    std::map<std::string, Batch> batches;
+    Batches batches;
     for (const std::string &name : wanted) {
       const auto own = given.find(name);
       const auto fromPlan = plan.inputs.find(name);
@@ -260,9 +260,13 @@ BatchInfo batchInfo(const Batch &batch) {
   return info;
 }
 
-std::optional<std::map<std::string, Batch>> readInputs(const std::vector<InputArgument> &arguments, const Plan &plan,
-                                                       const ModelConfig &config, const std::string &checkpoint,
-                                                       const ChatOptions &chat, Diagnostics &diags, bool allowMissing) {
+bool hasImages(const Batches &inputs) {
+  return std::any_of(inputs.begin(), inputs.end(), [](const auto &input) { return input.second.images.has_value(); });
+}
+
+std::optional<Batches> readInputs(const std::vector<InputArgument> &arguments, const Plan &plan,
+                                  const ModelConfig &config, const std::string &checkpoint, const ChatOptions &chat,
+                                  Diagnostics &diags, bool allowMissing) {
   return InputReader(plan, config, checkpoint, chat, diags).read(arguments, allowMissing);
 }
 

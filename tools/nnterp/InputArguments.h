@@ -26,6 +26,11 @@ struct InputArgument {
 /// What a model says about ids and images of inputs.
 InputRules inputRules(const ModelConfig &config);
 
+/// Batches by the name of their input.
+using Batches = std::map<std::string, Batch>;
+/// Whether any of them has images: then there is an encoder to run.
+bool hasImages(const Batches &inputs);
+
 /// What the plan needs to know of a batch.
 BatchInfo batchInfo(const Batch &batch);
 
@@ -33,9 +38,8 @@ BatchInfo batchInfo(const Batch &batch);
 /// counts only if it is an input's name of the plan; an argument without one is for `main`, or for the only input. With
 /// `allowMissing`, an input that nobody gives is left out of the result, instead of an error. Pictures stand where prompts, ids and
 /// chats have an image token each, in order. All errors in one go. Errors: those of images (NNT14xx), NNT1001 to NNT1013, NNT1021, NNT1022, those of the tokenizer and of chat templates.
-std::optional<std::map<std::string, Batch>> readInputs(const std::vector<InputArgument> &arguments, const Plan &plan,
-                                                       const ModelConfig &config, const std::string &checkpoint,
-                                                       const ChatOptions &chat, Diagnostics &diags,
-                                                       bool allowMissing = false);
+std::optional<Batches> readInputs(const std::vector<InputArgument> &arguments, const Plan &plan,
+                                  const ModelConfig &config, const std::string &checkpoint, const ChatOptions &chat,
+                                  Diagnostics &diags, bool allowMissing = false);
 
 } // namespace nnterp

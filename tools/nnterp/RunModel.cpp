@@ -54,8 +54,7 @@ std::optional<RunParts> readParts(const RunOptions &options, Diagnostics &diags)
   std::optional<Batches> inputs;
   if (plan)
     inputs = readInputs(options.inputs, *plan, *config, options.checkpoint, options.chat, diags, load);
-  const bool images = inputs && std::any_of(inputs->begin(), inputs->end(),
-                                            [](const auto &input) { return input.second.images.has_value(); });
+  const bool images = inputs && hasImages(*inputs);
   std::optional<OpenWeights> weights = openWeights(options.checkpoint, *config, options.dtype, diags, images);
   if (!plan)
     return std::nullopt;
