@@ -8,7 +8,7 @@
 namespace nnterp::abi {
 
 /// Version of everything in this file; an artefact of another version is refused.
-constexpr uint32_t version = 2;
+constexpr uint32_t version = 3;
 
 /// Largest rank of a slot (States has five axes).
 constexpr int maxRank = 6;
@@ -28,11 +28,17 @@ struct Host {
   void (*release)(void *context, void *memory);
   void (*progress)(void *context, int64_t done, int64_t total);
   void (*fail)(void *context, int64_t entry, int64_t reason); ///< a run-time error of the plan's entry; the program goes on
+  /// Programs for a GPU only, whose other memory services hand out the device's memory: starts a kernel of the manifest's list.
+  /// `geometry`: grid x, y, z, block x, y, z, bytes of dynamic shared memory; with an extent of 0 nothing is started.
+  /// `parameters[i]` points to the i-th parameter's value.
+  void (*launch)(void *context, int64_t kernel, const int64_t *geometry, const void *const *parameters);
 };
 
 /// What an entry function gets.
 struct Frame {
-  const Slot *slots;
+  const Slot *slots; ///< sizes are read by the program, data by its kernels: in programs for a GPU it is device memory
+  /// Programs for a GPU: by the plan's entry, a FailReason that a kernel stores. Device memory, zero before the call.
+  int64_t *failures;
 };
 
 /// Reasons for Host::fail.
@@ -46,6 +52,6 @@ using Entry = void (*)(const Frame *);
 constexpr int64_t slotBytes = sizeof(Slot);
 static_assert(offsetof(Slot, sizes) == 8 && sizeof(Slot) == 8 + 8 * maxRank);
 static_assert(offsetof(Host, context) == 8 && offsetof(Host, allocate) == 16 && offsetof(Host, release) == 24 &&
-              offsetof(Host, progress) == 32 && offsetof(Host, fail) == 40);
+              offsetof(Host, progress) == 32 && offsetof(Host, fail) == 40 && offsetof(Host, launch) == 48);
 
 } // namespace nnterp::abi

@@ -31,6 +31,17 @@ std::string Manifest::toJson() const {
         .add("dtype", Json::of(std::string(safetensorsName(slot.dtype))))
         .add("dims", Json::list(std::move(dims)));
   }
+  std::vector<Json> kernelList;
+  for (const KernelSpec &kernel : kernels) {
+    std::vector<Json> memory;
+    for (const KernelSpec::Memory &piece : kernel.memory)
+      memory.push_back(listOf({piece.whole, piece.touched}));
+    kernelList.push_back(Json::dict()
+                             .add("name", Json::of(kernel.name))
+                             .add("location", Json::of(kernel.location))
+                             .add("flops", kernel.flops.toJson())
+                             .add("memory", Json::list(std::move(memory))));
+  }
   Json json = Json::dict();
   json.add("nnterp_manifest", Json::of(int64_t(1)))
       .add("abi", Json::of(int64_t(abi)))
@@ -40,13 +51,18 @@ std::string Manifest::toJson() const {
       .add("cpu", Json::of(cpu))
       .add("dtype", Json::of(std::string(safetensorsName(dtype))))
       .add("key", Json::of(key))
+      .add("config", Json::of(config))
+      .add("structure", Json::of(structure))
       .add("steps", Json::of(steps))
       .add("images", Json::of(images))
+      .add("chip", Json::of(chip))
+      .add("failure_entries", Json::of(failureEntries))
       .add("blocks", Json::of(blocks))
       .add("functions", Json::of(functions))
       .add("image_peaks", listOf(imagePeaks))
       .add("prompt_peaks", listOf(promptPeaks))
       .add("step_peaks", listOf(stepPeaks))
+      .add("kernels", Json::list(std::move(kernelList)))
       .add("slots", Json::list(std::move(table)));
   return json.dump(1) + "\n";
 }
@@ -97,15 +113,18 @@ public:
   std::vector<Polynomial> peaks(const Json &object, const char *key) {
     std::vector<Polynomial> result;
     if (const Json *list = member(object, key, Json::Kind::array))
-      for (const Json &json : list->array) {
-        if (std::optional<Polynomial> peak = Polynomial::fromJson(json))
-          result.push_back(std::move(*peak));
-        else
-          error(json.loc, "expected products of extents with integer coefficients");
-      }
+      for (const Json &json : list->array)
+        result.push_back(amount(json));
     return result;
   }
+  Polynomial amount(const Json &json) {
+    std::optional<Polynomial> polynomial = Polynomial::fromJson(json);
+    if (!polynomial)
+      error(json.loc, "expected products of extents with integer coefficients");
+    return polynomial.value_or(Polynomial());
+  }
   SlotSpec slot(const Json &json);
+  KernelSpec kernel(const Json &json);
 
 private:
   Diagnostics &diags;
@@ -133,6 +152,20 @@ SlotSpec ManifestReader::slot(const Json &json) {
   return spec;
 }
 
+KernelSpec ManifestReader::kernel(const Json &json) {
+  KernelSpec spec{text(json, "name"), text(json, "location")};
+  if (const Json *flops = member(json, "flops", Json::Kind::object))
+    spec.flops = amount(*flops);
+  if (const Json *memory = member(json, "memory", Json::Kind::array))
+    for (const Json &piece : memory->array) {
+      if (!piece.isArray() || piece.array.size() != 2)
+        error(piece.loc, "a piece of memory is two amounts of bytes, of all of it and of all accesses");
+      else
+        spec.memory.push_back({amount(piece.array[0]), amount(piece.array[1])});
+    }
+  return spec;
+}
+
 } // namespace
 
 std::optional<Manifest> Manifest::fromJson(const std::string &text, const std::string &file, Diagnostics &diags) {
@@ -152,13 +185,20 @@ std::optional<Manifest> Manifest::fromJson(const std::string &text, const std::s
   manifest.cpu = reader.text(*json, "cpu");
   manifest.dtype = reader.dtype(*json);
   manifest.key = reader.text(*json, "key");
+  manifest.config = reader.text(*json, "config");
+  manifest.structure = reader.text(*json, "structure");
   manifest.steps = reader.flag(*json, "steps");
   manifest.images = reader.flag(*json, "images");
+  manifest.chip = reader.text(*json, "chip");
+  manifest.failureEntries = reader.count(*json, "failure_entries");
   manifest.blocks = reader.count(*json, "blocks");
   manifest.functions = reader.count(*json, "functions");
   manifest.imagePeaks = reader.peaks(*json, "image_peaks");
   manifest.promptPeaks = reader.peaks(*json, "prompt_peaks");
   manifest.stepPeaks = reader.peaks(*json, "step_peaks");
+  if (const Json *kernels = reader.member(*json, "kernels", Json::Kind::array))
+    for (const Json &kernel : kernels->array)
+      manifest.kernels.push_back(reader.kernel(kernel));
   if (const Json *slots = reader.member(*json, "slots", Json::Kind::array))
     for (const Json &slot : slots->array)
       manifest.slots.push_back(reader.slot(slot));

@@ -39,6 +39,14 @@ Polynomial operator*(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
+Polynomial Polynomial::dividedBy(int64_t divisor) const {
+  Polynomial result;
+  for (const auto &[monomial, coefficient] : terms)
+    if (const int64_t quotient = coefficient / divisor + (coefficient % divisor > 0))
+      result.terms[monomial] = quotient;
+  return result;
+}
+
 bool Polynomial::covers(const Polynomial &other) const {
   auto coefficient = [](const Polynomial &of, const Monomial &monomial) {
     auto found = of.terms.find(monomial);

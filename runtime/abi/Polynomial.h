@@ -30,6 +30,8 @@ public:
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
   friend bool operator==(const Polynomial &a, const Polynomial &b) { return a.terms == b.terms; }
 
+  /// The smallest polynomial with integer coefficients that is nowhere less than a `divisor`th of this one; divisor > 0.
+  Polynomial dividedBy(int64_t divisor) const;
   bool isZero() const { return terms.empty(); }
   /// Whether no coefficient of `other` is larger: then neither is its value in any run.
   bool covers(const Polynomial &other) const;
