@@ -9,6 +9,7 @@ namespace mlir {
 class ModuleOp;
 namespace arith { class ArithDialect; }
 namespace bufferization { class BufferizationDialect; }
+namespace gpu { class GPUDialect; class GPUModuleOp; }
 namespace func { class FuncDialect; class FuncOp; }
 namespace linalg { class LinalgDialect; }
 namespace LLVM { class LLVMDialect; }
@@ -20,6 +21,7 @@ namespace tensor { class TensorDialect; }
 
 namespace nnterp {
 class NnterpDialect;
+namespace device { class DeviceDialect; }
 namespace hybrid { class HybridDialect; }
 
 #define GEN_PASS_DECL

@@ -99,7 +99,13 @@ def OpenKernels : Pass<"nnterp-open-kernels", "::mlir::func::FuncOp"> {
 
 def LowerPlain : Pass<"nnterp-lower-plain", "::mlir::func::FuncOp"> {
   let summary = "Lowers hybrid and nnterp ops to linalg, scf and arith on tensors";
-  let description = [{ The plain lowering: written to be read, the oracle that faster kernels are compared with. }];
+  let description = [{
+    The plain lowering: written to be read, the oracle that faster kernels are compared with.
+
+    Option `device`: for programs whose memory the host cannot read. Caches have more places than tokens, so a table may be shorter
+    than its axis: what lies behind it is not selected.
+  }];
+  let options = [Option<"device", "device", "bool", "false", "For a GPU: the host reads no tensor">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::nnterp::NnterpDialect",
                            "::mlir::bufferization::BufferizationDialect"];
@@ -113,6 +119,50 @@ def CopyToLoops : Pass<"nnterp-copy-to-loops", "::mlir::func::FuncOp"> {
 def LowerSlots : Pass<"nnterp-lower-slots", "::mlir::ModuleOp"> {
   let summary = "Lowers nnterp.slot, nnterp.progress and nnterp.fail to loads and calls, and allocation to the host's table";
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ChooseDeviceKernels : Pass<"nnterp-choose-device-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Chooses kernel builders for the ops that have them";
+  let description = [{ Replaces ops of the model by device.kernel on tensors; the plain lowering gets what is left. }];
+  let dependentDialects = ["::nnterp::device::DeviceDialect", "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def FuseEpilogues : Pass<"nnterp-fuse-epilogues", "::mlir::func::FuncOp"> {
+  let summary = "Moves elementwise readers of a value into the kernel that computes it";
+  let description = [{
+    An edit, a tap, an activation or a sum that reads each element at its own index gets it from a register. Values round as if they had
+    been stored. A value that others read as well stays an output of the kernel.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::nnterp::device::DeviceDialect"];
+}
+
+def WholeCaches : Pass<"nnterp-whole-caches", "::mlir::ModuleOp"> {
+  let summary = "Lets readers of caches see all their places, not only those in use";
+  let description = [{
+    How many places are in use is a number in memory that the host of a GPU does not read. Readers mask what lies behind a row's end
+    anyway, and with extents that change only when caches grow, one step launches what the next one does.
+  }];
+}
+
+def DeviceMath : Pass<"nnterp-device-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Turns math ops that are instructions of the GPU into LLVM's intrinsics";
+  let description = [{ Upstream would make them calls of libdevice, which not every machine has. }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def MakeLaunches : Pass<"nnterp-make-launches", "::mlir::ModuleOp"> {
+  let summary = "Turns loops over memory into kernels that the host launches";
+  let description = [{
+    Each kernel is a `gpu.module` of its own, named by what it does and a hash of its body: equal kernels are one, and a kernel's text does
+    not depend on the others. Its parameters are bare pointers and 64-bit integers.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def LowerLaunches : Pass<"nnterp-lower-launches", "::mlir::ModuleOp"> {
+  let summary = "Lowers gpu.launch_func to calls of the host's table";
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect"];
 }
 
 def ExpandMath : Pass<"nnterp-expand-math"> {

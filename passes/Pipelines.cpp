@@ -1,10 +1,12 @@
 // The pipeline of each stage.
 #include "passes/Pipelines.h"
 
+#include "dialect/Device/Device.h"
 #include "dialect/Hybrid/Hybrid.h"
 #include "dialect/Nnterp/Nnterp.h"
 #include "passes/Passes.h"
 #include "passes/lower/cpu/CpuPipeline.h"
+#include "passes/lower/gpu/GpuPipeline.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -22,7 +24,9 @@
 #include "mlir/Dialect/ControlFlow/Transforms/BufferDeallocationOpInterfaceImpl.h"
 #include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
@@ -38,8 +42,13 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+
+#include <functional>
+#include <vector>
 
 using namespace mlir;
 
@@ -75,30 +84,46 @@ void populateSimplifiedPipeline(OpPassManager &pm) {
   verifyStage(pm, "simplified");
 }
 
-void populateKernelsPipeline(OpPassManager &pm) {
+void populateKernelsPipeline(OpPassManager &pm, Target target) {
+  if (target == Target::gpu)
+    pm.addPass(createWholeCaches());
   // Before kernels are formed: what is the same in two blocks must look the same.
   pm.addPass(createOutlineBlocks());
   pm.addNestedPass<func::FuncOp>(createFormKernels());
   verifyStage(pm, "kernels");
 }
 
-void populateBufferizedStagePipeline(OpPassManager &pm) {
+void populateBufferizedStagePipeline(OpPassManager &pm, Target target) {
   pm.addNestedPass<func::FuncOp>(createOpenKernels());
-  pm.addNestedPass<func::FuncOp>(createLowerPlain());
-  populateBufferizedPipeline(pm);
+  if (target == Target::gpu)
+    pm.addNestedPass<func::FuncOp>(createChooseDeviceKernels());
+  LowerPlainOptions plain;
+  plain.device = target == Target::gpu;
+  pm.addNestedPass<func::FuncOp>(createLowerPlain(plain));
+  if (target == Target::gpu)
+    pm.addNestedPass<func::FuncOp>(createFuseEpilogues());
+  populateBufferizedPipeline(pm, /*parallelLoops=*/target == Target::gpu);
   verifyStage(pm, "bufferized");
 }
 
-void populateLlvmStagePipeline(OpPassManager &pm) {
+void populateLaunchesStagePipeline(OpPassManager &pm) {
+  populateLaunchPipeline(pm);
+  verifyStage(pm, "launches");
+}
+
+void populateLlvmStagePipeline(OpPassManager &pm, Target target) {
+  if (target == Target::gpu)
+    populateDevicePipeline(pm);
   populateLlvmPipeline(pm);
   verifyStage(pm, "llvm");
 }
 
 void registerForPipelines(DialectRegistry &registry) {
   registry
-      .insert<hybrid::HybridDialect, NnterpDialect, affine::AffineDialect, arith::ArithDialect,
-              bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
-              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
+      .insert<device::DeviceDialect, hybrid::HybridDialect, NnterpDialect, affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, NVVM::NVVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect>();
+  device::registerBufferization(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerBufferDeallocationOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
@@ -118,27 +143,34 @@ void registerForPipelines(DialectRegistry &registry) {
   registerConvertMathToLLVMInterface(registry);
   registerConvertMemRefToLLVMInterface(registry);
   registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }
 
 void registerPipelines() {
-  using Populate = void (*)(OpPassManager &);
-  static const struct {
-    const char *stage;
-    Populate populate;
-  } stages[] = {{"plan", populatePlanPipeline},
-                {"checked", populateCheckedPipeline},
-                {"simplified", populateSimplifiedPipeline},
-                {"kernels", populateKernelsPipeline},
-                {"bufferized", populateBufferizedStagePipeline},
-                {"llvm", populateLlvmStagePipeline}};
-  for (size_t last = 0; last < std::size(stages); ++last)
-    PassPipelineRegistration<>(std::string("nnterp-to-") + stages[last].stage,
-                               std::string("From an imported graph to stage ") + stages[last].stage,
-                               [last](OpPassManager &pm) {
-                                 for (size_t i = 0; i <= last; ++i)
-                                   stages[i].populate(pm);
-                               });
+  using Populate = std::function<void(OpPassManager &)>;
+  for (Target target : {Target::cpu, Target::gpu}) {
+    std::vector<std::pair<const char *, Populate>> stages = {
+        {"plan", populatePlanPipeline},
+        {"checked", populateCheckedPipeline},
+        {"simplified", populateSimplifiedPipeline},
+        {"kernels", [target](OpPassManager &pm) { populateKernelsPipeline(pm, target); }},
+        {"bufferized", [target](OpPassManager &pm) { populateBufferizedStagePipeline(pm, target); }}};
+    if (target == Target::gpu)
+      stages.push_back({"launches", populateLaunchesStagePipeline});
+    stages.push_back({"llvm", [target](OpPassManager &pm) { populateLlvmStagePipeline(pm, target); }});
+    for (size_t last = target == Target::gpu ? 3 : 0; last < stages.size(); ++last) {
+      std::string stage = stages[last].first;
+      PassPipelineRegistration<>((target == Target::gpu ? "nnterp-gpu-to-" : "nnterp-to-") + stage,
+                                 "From an imported graph to stage " + stage +
+                                     (target == Target::gpu ? " of a program for a GPU" : ""),
+                                 [stages, last](OpPassManager &pm) {
+                                   for (size_t i = 0; i <= last; ++i)
+                                     stages[i].second(pm);
+                                 });
+    }
+  }
 }
 
 } // namespace nnterp

@@ -31,6 +31,9 @@ public:
   /// Names a value after a row of the table that stands for several.
   Value pointOf(const std::string &row, const std::string &name, Value v) {
     const PointInfo *info = rows.at(row);
+    // Where an op stands in the model is told by the first name of its result: kernels and their errors are reported by it.
+    if (mlir::Operation *op = v.getDefiningOp(); op && llvm::isa<mlir::UnknownLoc>(op->getLoc()))
+      op->setLoc(mlir::NameLoc::get(b.getStringAttr(name)));
     return PointOp::create(b, loc, v, name, std::string(nnterp::name(info->layout)), info->access == Access::readOnly);
   }
 

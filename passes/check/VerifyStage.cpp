@@ -5,7 +5,10 @@
 #include "dialect/Nnterp/Nnterp.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -19,7 +22,7 @@ namespace nnterp {
 
 namespace {
 
-enum Order { unknown = -1, import, plan, checked, simplified, kernels, bufferized, llvmStage };
+enum Order { unknown = -1, import, plan, checked, simplified, kernels, bufferized, launches, llvmStage };
 
 Order orderOf(StringRef stage) {
   return llvm::StringSwitch<Order>(stage)
@@ -29,6 +32,7 @@ Order orderOf(StringRef stage) {
       .Case("simplified", simplified)
       .Case("kernels", kernels)
       .Case("bufferized", bufferized)
+      .Case("launches", launches)
       .Case("llvm", llvmStage)
       .Default(unknown);
 }
@@ -88,7 +92,10 @@ struct VerifyStagePass : impl::VerifyStageBase<VerifyStagePass> {
       if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
         return "has a tensor for a result";
     }
-    if (order == llvmStage && !isa<LLVM::LLVMDialect>(op->getDialect()) && !isa<ModuleOp>(op))
+    if (order == launches && isa<memref::LoadOp, memref::StoreOp>(op) && !op->getParentOfType<gpu::GPUFuncOp>())
+      return "stands on the host, which cannot read the device's memory";
+    if (order == llvmStage && !isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) &&
+        !isa<ModuleOp, gpu::GPUModuleOp>(op))
       return "must be in the llvm dialect";
     return nullptr;
   }

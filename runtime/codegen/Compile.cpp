@@ -3,10 +3,12 @@
 
 #include "frontend/families/Qwen35MoeGraph.h"
 #include "frontend/import/PlanToIR.h"
+#include "dialect/Nnterp/Nnterp.h"
 #include "passes/Pipelines.h"
 #include "passes/WorkReport.h"
 #include "passes/lower/ArenaPeak.h"
 #include "runtime/abi/Frame.h"
+#include "runtime/codegen/DeviceCode.h"
 #include "runtime/codegen/Emit.h"
 #include "runtime/exec/HostTier.h"
 
@@ -66,7 +68,9 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
   Manifest m;
   m.abi = abi::version;
   m.tool = NNTERP_VERSION;
-  m.target = "cpu";
+  m.target = request.target;
+  if (m.target == "gpu")
+    m.chip = chipName;
   m.tier = tier.name;
   m.cpu = tier.cpu;
   m.dtype = request.dtype;
@@ -94,6 +98,8 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
     m.functions += function.isPrivate();
   m.steps = module.lookupSymbol("nnterp_step") != nullptr;
   m.images = module.lookupSymbol("nnterp_images") != nullptr;
+  if (m.target == "gpu")
+    module.walk([&](ProjectOutOp op) { m.failureEntries = std::max<int64_t>(m.failureEntries, int64_t(op.getEntry()) + 1); });
   return m;
 }
 
@@ -160,16 +166,20 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
   if (request.emit == Stage::import) // so that the printed graph can be given a plan by nnterp-opt
     if (std::optional<Json> config = readJsonFile(request.config->file, diags))
       (*module)->setAttr("nnterp.config", StringAttr::get(&context, config->dump()));
-  const struct {
+  const Target target = request.target == "gpu" ? Target::gpu : Target::cpu;
+  struct Step {
     Stage stage;
-    void (*populate)(OpPassManager &);
+    std::function<void(OpPassManager &)> populate;
     double share; ///< of the whole time, for progress
-  } steps[] = {{Stage::plan, populatePlanPipeline, 0.05},
-               {Stage::checked, populateCheckedPipeline, 0.05},
-               {Stage::simplified, populateSimplifiedPipeline, 0.08},
-               {Stage::kernels, populateKernelsPipeline, 0.12},
-               {Stage::bufferized, populateBufferizedStagePipeline, 0.4},
-               {Stage::llvm, populateLlvmStagePipeline, 0.5}};
+  };
+  const Step steps[] = {
+      {Stage::plan, populatePlanPipeline, 0.05},
+      {Stage::checked, populateCheckedPipeline, 0.05},
+      {Stage::simplified, populateSimplifiedPipeline, 0.08},
+      {Stage::kernels, [&](OpPassManager &pm) { populateKernelsPipeline(pm, target); }, 0.12},
+      {Stage::bufferized, [&](OpPassManager &pm) { populateBufferizedStagePipeline(pm, target); }, 0.4},
+      {Stage::launches, target == Target::gpu ? populateLaunchesStagePipeline : [](OpPassManager &) {}, 0.45},
+      {Stage::llvm, [&](OpPassManager &pm) { populateLlvmStagePipeline(pm, target); }, 0.6}};
   const Tier *tier = tierByName(request.tier.empty() ? hostTier() : request.tier);
   if (!tier) {
     diags.error("NNT1103", {}, "unknown instruction tier \"" + request.tier + "\"");
@@ -191,6 +201,8 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
       result.manifest = manifestOf(*module, request, *tier);
       reportKernels(*module, result.report);
     }
+    if (step.stage == Stage::launches)
+      result.manifest.kernels = kernelSpecs(*module);
     if (step.stage == Stage::bufferized) {
       result.manifest.imagePeaks = arenaPeaks(*module, "nnterp_images");
       result.manifest.promptPeaks = arenaPeaks(*module, "nnterp_main");
@@ -198,13 +210,21 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
     }
     progress(std::string(name(step.stage)).c_str(), step.share);
   }
-  if (request.emit == Stage::object) {
-    if (!emitSharedObject(*module, *tier, result.object, diags))
-      return false;
-    progress("object", 1.0);
+  if (request.emit < Stage::ptx) {
+    result.text = print(*module);
     return true;
   }
-  result.text = print(*module);
+  std::string deviceCode;
+  if (target == Target::gpu && !emitDeviceCode(*module, deviceCode, diags))
+    return false;
+  progress("ptx", 0.8);
+  if (request.emit == Stage::ptx) {
+    result.text = std::move(deviceCode);
+    return true;
+  }
+  if (!emitSharedObject(*module, *tier, deviceCode, result.object, diags))
+    return false;
+  progress("object", 1.0);
   return true;
 }
 

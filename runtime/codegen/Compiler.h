@@ -14,7 +14,9 @@
 namespace nnterp {
 
 /// Stages of the pipeline, in order (design.md 5).
-enum class Stage { import, plan, checked, simplified, kernels, bufferized, llvm, object };
+///
+/// `launches` and `ptx` are stages of programs for a GPU only.
+enum class Stage { import, plan, checked, simplified, kernels, bufferized, launches, llvm, ptx, object };
 std::string_view name(Stage stage);
 std::optional<Stage> stageByName(std::string_view name);
 
@@ -23,6 +25,7 @@ struct CompileRequest {
   const ResolvedPlan *plan = nullptr;            ///< null for `import` alone
   std::map<std::string, DType> weightTypes;      ///< storage dtype by standard key; absent keys: the config's dtype
   DType dtype = DType::f32;                      ///< model dtype of the run
+  std::string target = "cpu";                    ///< "cpu" or "gpu"
   std::string tier;                              ///< "" = the host's
   std::string key;                               ///< cache key, recorded in the manifest
   Stage emit = Stage::object;
@@ -30,7 +33,7 @@ struct CompileRequest {
 };
 
 struct CompileResult {
-  std::string text;       ///< IR text for every stage but object
+  std::string text;       ///< IR text for every stage but object; for stage ptx, PTX
   std::string object;     ///< bytes of the shared object, for stage object
   Manifest manifest;      ///< filled from stage kernels on; its peaks from stage bufferized on
   ProgramReport report;   ///< work from stage simplified on, kernels from stage kernels on

@@ -1,5 +1,6 @@
 // Translates, optimises and compiles a module with LLVM, checks what the object refers to, and links it with lld.
 #include "runtime/codegen/Emit.h"
+#include "runtime/codegen/Optimize.h"
 
 #include "runtime/abi/Diagnostic.h"
 
@@ -9,14 +10,13 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -77,15 +77,6 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(const Tier &tier, std::string
 /// What the generated code may take from the C library.
 constexpr llvm::StringLiteral allowedSymbols[] = {"memcpy", "memmove", "memset"};
 
-/// Tells LLVM that no library function exists but those, so that it neither knows nor invents calls of others.
-llvm::TargetLibraryInfoImpl libraryInfo(const llvm::Triple &triple) {
-  llvm::TargetLibraryInfoImpl info(triple);
-  info.disableAllFunctions();
-  for (llvm::LibFunc function : {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset})
-    info.setAvailable(function);
-  return info;
-}
-
 /// The module as LLVM IR for the machine; null with what MLIR says about it in `error`.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                         const llvm::TargetMachine &machine, std::string &error) {
@@ -101,35 +92,6 @@ std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext
     result->setDataLayout(machine.createDataLayout());
   }
   return result;
-}
-
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  // Plain loops gain little from unrolling and vectorizing (their sums are in order), but these took half of compiling.
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopUnrolling = tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::TargetLibraryInfoImpl library = libraryInfo(machine.getTargetTriple());
-  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
-}
-
-bool compile(llvm::Module &module, llvm::TargetMachine &machine, llvm::SmallVectorImpl<char> &object) {
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  passes.add(new llvm::TargetLibraryInfoWrapperPass(libraryInfo(machine.getTargetTriple())));
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-    return false;
-  passes.run(module);
-  return true;
 }
 
 /// Checks that every symbol the object needs is one it may need.
@@ -203,16 +165,26 @@ bool link(llvm::StringRef object, std::string &soBytes, Diagnostics &diags) {
 
 } // namespace
 
-bool emitSharedObject(mlir::ModuleOp module, const Tier &tier, std::string &soBytes, Diagnostics &diags) {
+/// The text of kernels as a constant of the program.
+static void addDeviceCode(llvm::Module &module, const std::string &code) {
+  llvm::Constant *text = llvm::ConstantDataArray::getString(module.getContext(), code, /*AddNull=*/true);
+  new llvm::GlobalVariable(module, text->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, text,
+                           "nnterp_device_code");
+}
+
+bool emitSharedObject(mlir::ModuleOp module, const Tier &tier, const std::string &deviceCode, std::string &soBytes,
+                      Diagnostics &diags) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = targetMachine(tier, error);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = machine ? translate(module, context, *machine, error) : nullptr;
   if (!ir)
     return fail(diags, "NNT1110", "no code can be generated for tier " + tier.name + ": " + error);
-  optimize(*ir, *machine);
+  if (!deviceCode.empty())
+    addDeviceCode(*ir, deviceCode);
+  optimizeModule(*ir, *machine);
   llvm::SmallVector<char, 0> object;
-  if (!compile(*ir, *machine, object))
+  if (!compileModule(*ir, *machine, llvm::CodeGenFileType::ObjectFile, object))
     return fail(diags, "NNT1110", "no code can be generated for tier " + tier.name + ": LLVM writes no objects for it");
   llvm::StringRef bytes(object.data(), object.size());
   return checkSymbols(bytes, diags) && link(bytes, soBytes, diags);

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -27,7 +28,7 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void populateBufferizedPipeline(OpPassManager &pm) {
+void populateBufferizedPipeline(OpPassManager &pm, bool parallelLoops) {
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
@@ -45,21 +46,27 @@ void populateBufferizedPipeline(OpPassManager &pm) {
   // Memory goes back behind its last reader, not at the function's end: what is held at once does not grow with depth.
   pm.addNestedPass<func::FuncOp>(bufferization::createOptimizeAllocationLivenessPass());
   pm.addNestedPass<func::FuncOp>(createCopyToLoops());
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  if (parallelLoops)
+    pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
+  else
+    pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   cleanUp(pm);
 }
 
 void populateLlvmPipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createExpandMath());
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createSCFToControlFlowPass());
+  // On functions alone: in a program for a GPU, kernels stand beside them and are lowered on their own.
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createExpandMath());
+  function.addPass(memref::createExpandStridedMetadataPass());
+  function.addPass(createLowerAffinePass());
+  function.addPass(createSCFToControlFlowPass());
   // Conversions of bfloat16 would be calls on machines without them, and some machines' own flush denormals.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
-  cleanUp(pm);
+  function.addPass(arith::createArithExpandOpsPass(expand));
+  cleanUp(function);
   pm.addPass(createLowerSlots());
+  pm.addPass(createLowerLaunches()); // of a program for a GPU; others have none
   // Before the general conversion, which would call malloc. Slots have defined the functions this one calls.
   FinalizeMemRefToLLVMConversionPassOptions memory;
   memory.useGenericFunctions = true;
@@ -67,7 +74,7 @@ void populateLlvmPipeline(OpPassManager &pm) {
   pm.addPass(createFinalizeMemRefToLLVMConversionPass(memory));
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  cleanUp(pm);
+  cleanUp(pm.nest<LLVM::LLVMFuncOp>());
 }
 
 } // namespace nnterp

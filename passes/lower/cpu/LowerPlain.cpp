@@ -31,6 +31,8 @@ static std::optional<Results> lower(PlainBuilder &b, Operation *op) {
 
 namespace {
 struct LowerPlainPass : nnterp::impl::LowerPlainBase<LowerPlainPass> {
+  using LowerPlainBase::LowerPlainBase;
+
   void runOnOperation() override {
     // Outer ops first: a delta rule moves the ops of its region into its loop, where they are lowered in their turn.
     SmallVector<Operation *> ops;
@@ -51,7 +53,9 @@ struct LowerPlainPass : nnterp::impl::LowerPlainBase<LowerPlainPass> {
       if (types.empty() || !isa<LLVM::LLVMPointerType>(types.front()))
         return op->emitOpError("expects the run's frame as the function's first argument");
     }
-    PlainBuilder b(op->getLoc(), op);
+    // Kernels are named after the op they were made from.
+    PlainBuilder b(NameLoc::get(StringAttr::get(op->getContext(), op->getName().stripDialect()), op->getLoc()), op);
+    b.device = device;
     if (std::optional<Results> results = lower(b, op)) {
       op->replaceAllUsesWith(*results);
       op->erase();

@@ -22,8 +22,20 @@ struct Places {
         strides(4, b.getIndexAttr(1)) {}
 };
 
+/// Every place of the cache on its own: what the call adds, or what was there.
+Results appendPerPlace(PlainBuilder &b, KvAppendOp op) {
+  return {b.update(op.getCache(), [&](ValueRange at, Value old) {
+    Value past = b.tokenPlace(op.getPast(), at[0], b.index(0)), length = b.extractIndex(op.getLengths(), at[0]);
+    Value isNew = b.both(b.atLeast(at[2], past), b.less(at[2], b.add(past, length)));
+    return b.ifElse(
+        isNew, [&] { return b.extract(op.getAdded(), {at[0], at[1], b.sub(at[2], past), at[3]}); }, [&] { return old; });
+  })};
+}
+
 /// Row by row and token by token, so that only what is new is written and the cache stays where it is.
 Results lowerOp(PlainBuilder &b, KvAppendOp op) {
+  if (b.device)
+    return appendPerPlace(b, op);
   OpFoldResult one = b.getIndexAttr(1);
   auto rows = b.loop(b.dim(op.getCache(), 0), op.getCache(), [&](Value row, ValueRange caches) -> SmallVector<Value> {
     Value length = b.extractIndex(op.getLengths(), row);

@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 
 #include "dialect/Nnterp/Nnterp.h"
+#include "passes/lower/HostCalls.h"
 #include "runtime/abi/Frame.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -24,53 +25,7 @@ namespace nnterp {
 
 namespace {
 
-constexpr llvm::StringLiteral hostSymbol = "nnterp_host";
 constexpr llvm::StringLiteral sitesAttr = "nnterp.sites";
-
-/// Emits what generated code does with the frame and the host.
-class RunBuilder {
-public:
-  RunBuilder(Operation *before)
-      : b(before->getLoc(), before), pointer(LLVM::LLVMPointerType::get(b.getContext())), i64(b.getI64Type()) {}
-  RunBuilder(Location loc, Block *end)
-      : b(loc, b0(loc.getContext(), end)), pointer(LLVM::LLVMPointerType::get(b.getContext())), i64(b.getI64Type()) {}
-
-  Value constant(int64_t value) { return LLVM::ConstantOp::create(b, i64, value); }
-
-  /// Loads what `offset` bytes behind `base` holds. `constantInRun`: no store of the program changes it.
-  Value load(Type type, Value base, int64_t offset, bool constantInRun) {
-    Value address =
-        offset == 0 ? base : LLVM::GEPOp::create(b, pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>(offset));
-    auto load = LLVM::LoadOp::create(b, type, address, /*alignment=*/8);
-    load.setInvariant(constantInRun);
-    return load;
-  }
-
-  /// Calls a service of the host with its context as first argument.
-  Value callHost(int64_t offset, Type result, ArrayRef<Value> arguments) {
-    Value host = load(pointer, LLVM::AddressOfOp::create(b, pointer, hostSymbol), 0, false);
-    Value callee = load(pointer, host, offset, false);
-    SmallVector<Type> types{pointer};
-    SmallVector<Value> operands{callee, load(pointer, host, offsetof(abi::Host, context), false)};
-    for (Value argument : arguments) {
-      types.push_back(argument.getType());
-      operands.push_back(argument);
-    }
-    auto call = LLVM::CallOp::create(b, LLVM::LLVMFunctionType::get(result, types), operands);
-    return call->getNumResults() ? call->getResult(0) : Value();
-  }
-
-  ImplicitLocOpBuilder b;
-  Type pointer;
-  IntegerType i64;
-
-private:
-  static OpBuilder b0(MLIRContext *context, Block *end) {
-    OpBuilder builder(context);
-    builder.setInsertionPointToEnd(end);
-    return builder;
-  }
-};
 
 class LowerSlotsPass : public impl::LowerSlotsBase<LowerSlotsPass> {
 public:

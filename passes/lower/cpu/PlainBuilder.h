@@ -28,6 +28,8 @@ public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
   using ElementBody = mlir::function_ref<Value(ValueRange at)>;
   using UpdateBody = mlir::function_ref<Value(ValueRange at, Value old)>;
+  /// Whether the host cannot read tensors, and tables may be shorter than their axis (pass nnterp-lower-plain, option device).
+  bool device = false;
   using LoopBody = mlir::function_ref<SmallVector<Value>(Value i, ValueRange carried)>;
 
   // Tensors.

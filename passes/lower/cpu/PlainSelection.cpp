@@ -10,7 +10,10 @@ Value Selection::position(ValueRange at, int64_t axis) const {
 
 Value Selection::lookUp(Value table, ValueRange at, int64_t axis) const {
   Value own = position(at, axis);
-  return rankOf(table) == 2 ? b.extract(table, {at[0], own}) : b.extract(table, own);
+  auto entry = [&] { return rankOf(table) == 2 ? b.extract(table, {at[0], own}) : b.extract(table, own); };
+  if (!b.device || !typeOf(table).isDynamicDim(rankOf(table) - 1))
+    return entry();
+  return b.ifElse(b.less(own, b.dim(table, rankOf(table) - 1)), entry, [&] { return b.i64(-1); });
 }
 
 Value Selection::contains(ValueRange at) const {
@@ -32,6 +35,8 @@ Source::Place Source::locate(PlainBuilder &b, const Selection &selection, ValueR
       place.at.push_back(b.index(0));
     } else if (axes[axis] == -2) {
       place.at.push_back(selection.position(at, axis + shift));
+      if (b.device && typeOf(tensor).isDynamicDim(axis))
+        place.exists = b.both(place.exists, b.less(place.at.back(), b.dim(tensor, axis)));
     } else {
       Value entry = selection.lookUp(tables[axes[axis]], at, axis + shift);
       place.exists = b.both(place.exists, b.atLeast(entry, b.i64(0)));

@@ -1,0 +1,224 @@
+// Writes kernels: parameters, names, launches.
+#include "passes/lower/gpu/DeviceKernel.h"
+
+#include "dialect/Nnterp/Nnterp.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace nnterp {
+
+std::string kernelKind(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  if (auto named = op->getLoc()->findInstanceOf<NameLoc>())
+    name = named.getName().getValue();
+  std::string kind;
+  for (char c : name)
+    kind += llvm::isAlnum(c) ? c : '_';
+  return kind;
+}
+
+DeviceKernel::DeviceKernel(Operation *anchor, StringRef kind, int64_t threadsPerBlock)
+    : b(anchor->getLoc(), anchor->getContext()), anchor(anchor), host(anchor), kind(kind), threads(threadsPerBlock) {
+  auto top = anchor->getParentOfType<ModuleOp>();
+  b.setInsertionPointToEnd(top.getBody());
+  module = gpu::GPUModuleOp::create(b, kind);
+  b.setInsertionPointToStart(module.getBody());
+  function = gpu::GPUFuncOp::create(b, kind, b.getFunctionType({}, {}));
+  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  b.setInsertionPointToStart(&function.getBody().front());
+  bodyStart = arith::ConstantIndexOp::create(b, 0);
+}
+
+Value DeviceKernel::parameter(Value scalar) {
+  operands.push_back(scalar);
+  SmallVector<Type> types(function.getFunctionType().getInputs());
+  unsigned place = unsigned(types.size()); // in front of shared memory, which is arguments of the body too
+  types.push_back(scalar.getType());
+  function.setFunctionType(b.getFunctionType(types, {}));
+  return function.getBody().front().insertArgument(place, scalar.getType(), b.getLoc());
+}
+
+Value DeviceKernel::importMemory(Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  Location loc = b.getLoc();
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memory);
+  address = arith::IndexCastOp::create(host, loc, host.getI64Type(), address);
+  Value pointer =
+      parameter(LLVM::IntToPtrOp::create(host, loc, LLVM::LLVMPointerType::get(host.getContext()), address));
+  SmallVector<Value> extents;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.isDynamicDim(unsigned(axis)))
+      extents.push_back(parameter(arith::IndexCastOp::create(host, loc, host.getI64Type(),
+                                                             memref::DimOp::create(host, loc, memory, axis))));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(bodyStart);
+  LLVMTypeConverter converter(b.getContext());
+  auto descriptor = MemRefDescriptor::poison(b, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(b, loc, pointer);
+  descriptor.setAlignedPtr(b, loc, pointer);
+  descriptor.setConstantOffset(b, loc, 0);
+  auto constant = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(b, b.getI64Type(), value); };
+  Value stride = constant(1);
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+    Value extent =
+        type.isDynamicDim(unsigned(axis)) ? extents.pop_back_val() : constant(type.getDimSize(unsigned(axis)));
+    descriptor.setSize(b, loc, unsigned(axis), extent);
+    descriptor.setStride(b, loc, unsigned(axis), stride);
+    if (axis > 0)
+      stride = LLVM::MulOp::create(b, stride, extent);
+  }
+  return UnrealizedConversionCastOp::create(b, type, Value(descriptor)).getResult(0);
+}
+
+/// Scalar loops and branches that change no memory.
+static bool isScalar(Operation *op) {
+  return isa<scf::ForOp, scf::IfOp>(op) && op->getNumResults() > 0 &&
+         !op->walk([](Operation *inner) {
+              return isa<memref::StoreOp, memref::AllocOp, func::CallOp, scf::ParallelOp>(inner)
+                         ? WalkResult::interrupt()
+                         : WalkResult::advance();
+            }).wasInterrupted();
+}
+
+/// Ops that read nothing but their operands, or memory that earlier launches have written: made where they are used.
+static bool isMadeInside(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() || isScalar(op) ||
+         isa<memref::DimOp, memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+             memref::ReinterpretCastOp, memref::LoadOp>(op) ||
+         isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
+}
+
+Value DeviceKernel::import(Value v) {
+  if (Value known = inside.lookupOrNull(v))
+    return known;
+  Operation *def = v.getDefiningOp();
+  Value result;
+  if (auto global = dyn_cast_or_null<memref::GetGlobalOp>(def)) {
+    // A table of the program: each kernel carries its own copy.
+    auto table = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(anchor, global.getNameAttr());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(function);
+    auto copy = memref::GlobalOp::create(b, "table" + std::to_string(globals++), b.getStringAttr("private"),
+                                         table.getType(), table.getInitialValueAttr(), true, IntegerAttr());
+    b.setInsertionPoint(bodyStart);
+    result = memref::GetGlobalOp::create(b, table.getType(), copy.getSymName());
+  } else if (def && isMadeInside(def)) {
+    importOperands(def);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(bodyStart);
+    return b.clone(*def, inside)->getResult(cast<OpResult>(v).getResultNumber());
+  } else if (auto type = dyn_cast<MemRefType>(v.getType())) {
+    result = importMemory(v);
+  } else if (v.getType().isIndex()) {
+    Value number = parameter(arith::IndexCastOp::create(host, b.getLoc(), host.getI64Type(), v));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(bodyStart);
+    result = arith::IndexCastOp::create(b, b.getIndexType(), number);
+  } else {
+    result = parameter(v);
+  }
+  inside.map(v, result);
+  return result;
+}
+
+void DeviceKernel::importOperands(Operation *op) {
+  op->walk([&](Operation *nested) {
+    for (Value v : nested->getOperands())
+      if (!op->isAncestor(v.getParentBlock()->getParentOp()))
+        import(v);
+  });
+}
+
+Operation *DeviceKernel::clone(Operation *op) {
+  importOperands(op);
+  return b.clone(*op, inside);
+}
+
+Value DeviceKernel::thread() { return gpu::ThreadIdOp::create(b, gpu::Dimension::x); }
+Value DeviceKernel::block(unsigned axis) { return gpu::BlockIdOp::create(b, gpu::Dimension(axis)); }
+
+Value DeviceKernel::shared(ArrayRef<int64_t> shape, Type element) {
+  auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
+  return function.addWorkgroupAttribution(MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space),
+                                          b.getLoc());
+}
+
+void DeviceKernel::perElement(ValueRange hostExtents, function_ref<void(ValueRange at)> body) {
+  Location loc = b.getLoc();
+  Value count = arith::ConstantIndexOp::create(host, loc, 1), width = arith::ConstantIndexOp::create(host, loc, threads);
+  SmallVector<Value> extents;
+  for (Value extent : hostExtents) {
+    count = arith::MulIOp::create(host, loc, count, extent);
+    extents.push_back(import(extent));
+  }
+  Value all = arith::ConstantIndexOp::create(b, 1);
+  for (Value extent : extents)
+    all = arith::MulIOp::create(b, all, extent);
+  Value first = arith::MulIOp::create(b, block(), arith::ConstantIndexOp::create(b, threads));
+  Value rest = arith::AddIOp::create(b, first, thread());
+  auto guarded = scf::IfOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ult, rest, all));
+  b.setInsertionPointToStart(guarded.thenBlock());
+  SmallVector<Value> at(extents.size());
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    at[axis] = axis == 0 ? rest : Value(arith::RemUIOp::create(b, rest, extents[axis]));
+    if (axis > 0)
+      rest = arith::DivUIOp::create(b, rest, extents[axis]);
+  }
+  body(at);
+  b.setInsertionPointAfter(guarded);
+  launch(arith::CeilDivUIOp::create(host, loc, count, width));
+}
+
+void DeviceKernel::barrier() { gpu::BarrierOp::create(b); }
+
+/// Gives the kernel its name; one with the same body takes its place.
+gpu::GPUFuncOp DeviceKernel::named() {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, OpPrintingFlags().useLocalScope().printGenericOpForm());
+  std::string name = kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true);
+  auto top = module->getParentOfType<ModuleOp>();
+  if (auto known = top.lookupSymbol<gpu::GPUModuleOp>(name)) {
+    module.erase();
+    return known.lookupSymbol<gpu::GPUFuncOp>(name);
+  }
+  module.setName(name);
+  function.setName(name);
+  for (auto table : module.getOps<memref::GlobalOp>()) { // texts of all kernels end up in one module
+    std::string unique = (name + "_" + table.getSymName()).str();
+    function.walk([&](memref::GetGlobalOp use) {
+      if (use.getName() == table.getSymName())
+        use.setName(unique);
+    });
+    table.setSymName(unique);
+  }
+  return function;
+}
+
+void DeviceKernel::launch(Value blocks) {
+  Value one = arith::ConstantIndexOp::create(host, b.getLoc(), 1);
+  launch({blocks, one, one});
+}
+
+void DeviceKernel::launch(std::array<Value, 3> grid) {
+  gpu::ReturnOp::create(b);
+  Value one = arith::ConstantIndexOp::create(host, b.getLoc(), 1);
+  Value size = arith::ConstantIndexOp::create(host, b.getLoc(), threads);
+  gpu::LaunchFuncOp::create(host, b.getLoc(), named(), {grid[0], grid[1], grid[2]}, {size, one, one}, Value(), operands);
+}
+
+} // namespace nnterp
