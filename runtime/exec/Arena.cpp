@@ -12,21 +12,13 @@ static constexpr uint64_t largestSmall = uint64_t(1) << 18;
 static constexpr uint64_t largestChunk = uint64_t(1) << 24;
 
 /// Stands before each block. It takes one unit of alignment, so that what follows is aligned.
-struct alignas(alignment) Arena::Header {
+struct alignas(alignment) HostArena::Header {
   Header *next;
   uint64_t bytes; ///< of the block's class
   size_t sizeClass;
 };
 
-namespace {
-
-struct SizeClass {
-  size_t index;
-  uint64_t bytes;
-};
-
-/// Four classes per power of two: at most a quarter of a block is unused.
-SizeClass classOf(uint64_t bytes) {
+SizeClass SizeClass::of(uint64_t bytes) {
   const uint64_t units = std::max<uint64_t>(1, bytes / alignment + (bytes % alignment != 0));
   if (units <= 4)
     return {size_t(units - 1), units * alignment};
@@ -35,11 +27,9 @@ SizeClass classOf(uint64_t bytes) {
   return {size_t(shift) * 4 + size_t(steps - 1), steps * step * alignment};
 }
 
-} // namespace
+HostArena::~HostArena() { clear(); }
 
-Arena::~Arena() { clear(); }
-
-void Arena::clear() {
+void HostArena::clear() {
   std::lock_guard lock(mutex);
   for (void *chunk : chunks)
     std::free(chunk);
@@ -49,7 +39,7 @@ void Arena::clear() {
   left = current = peak = reserved = 0;
 }
 
-void *Arena::reserve(uint64_t bytes) {
+void *HostArena::reserve(uint64_t bytes) {
   void *memory = std::aligned_alloc(alignment, bytes);
   if (memory) {
     chunks.push_back(memory);
@@ -59,7 +49,7 @@ void *Arena::reserve(uint64_t bytes) {
   return memory;
 }
 
-void *Arena::carve(uint64_t bytes) {
+void *HostArena::carve(uint64_t bytes) {
   if (bytes > largestSmall)
     return reserve(bytes);
   if (bytes > left) { // what is left of the old chunk is given up: less than a block
@@ -76,10 +66,10 @@ void *Arena::carve(uint64_t bytes) {
   return memory;
 }
 
-void *Arena::allocate(uint64_t bytes) {
+void *HostArena::allocate(uint64_t bytes) {
   if (bytes > uint64_t(1) << 62)
     return nullptr;
-  const SizeClass size = classOf(bytes);
+  const SizeClass size = SizeClass::of(bytes);
   std::lock_guard lock(mutex);
   if (size.index >= freeBlocks.size())
     freeBlocks.resize(size.index + 1, nullptr);
@@ -97,7 +87,7 @@ void *Arena::allocate(uint64_t bytes) {
   return header + 1;
 }
 
-void Arena::release(void *memory) {
+void HostArena::release(void *memory) {
   if (!memory)
     return;
   Header *header = static_cast<Header *>(memory) - 1;

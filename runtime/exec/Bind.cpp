@@ -32,12 +32,17 @@ static void describe(const Tensor &tensor, abi::Slot &slot) {
   std::copy(tensor.shape.begin(), tensor.shape.end(), slot.sizes);
 }
 
-std::optional<BoundTable> BoundTable::make(const Manifest &manifest, CheckpointIndex &weights, Diagnostics &diags) {
-  BoundTable bound;
+std::optional<BoundTable> BoundTable::make(const Manifest &manifest, CheckpointIndex &weights, Diagnostics &diags,
+                                           MemorySpace &space, const BindProgress &progress) {
+  BoundTable bound(space);
   bool good = true;
+  uint64_t done = 0, total = 0;
+  for (const SlotSpec &spec : manifest.slots)
+    if (spec.kind == SlotKind::weight)
+      total += uint64_t(elementCount(spec.dims)) * byteSize(spec.dtype);
   for (const SlotSpec &spec : manifest.slots) {
     const bool phased = spec.kind == SlotKind::input || spec.kind == SlotKind::buffer || spec.kind == SlotKind::output;
-    bound.entries.push_back({&spec, phased && isStepName(spec.name)});
+    Entry &entry = bound.entries.emplace_back(Entry{&spec, phased && isStepName(spec.name)});
     abi::Slot &slot = bound.table.emplace_back();
     if (spec.kind != SlotKind::weight)
       continue;
@@ -46,12 +51,15 @@ std::optional<BoundTable> BoundTable::make(const Manifest &manifest, CheckpointI
       tensor = weights.load(spec.name, diags);
     else
       mismatch(spec, "is not in this run", diags);
-    if (!tensor || !fits(spec, *tensor, diags)) {
-      good = false;
+    good = tensor && fits(spec, *tensor, diags) && good;
+    if (!good) // what else does not fit is said as well
       continue;
-    }
-    describe(*tensor, slot);
-    bound.held.push_back(std::move(*tensor));
+    if (!space.update(*tensor, entry.here, diags))
+      return std::nullopt;
+    describe(entry.here, slot);
+    done += tensor->bytes();
+    if (progress)
+      progress(done, total);
   }
   return good ? std::optional(std::move(bound)) : std::nullopt;
 }
@@ -92,13 +100,26 @@ bool BoundTable::point(const RunTensors &run, bool step, Diagnostics &diags) {
     if (!entry.source) {
       mismatch(spec, "is not in this run", diags);
       good = false;
-    } else if (fits(spec, *entry.source, diags)) {
-      describe(*entry.source, table[i]);
-    } else {
+    } else if (!fits(spec, *entry.source, diags)) {
       good = false;
+    } else if (spec.kind == SlotKind::state || spec.kind == SlotKind::kept) {
+      describe(*entry.source, table[i]);
+    } else if (spec.kind == SlotKind::output ? space->mirror(*entry.source, entry.here, diags)
+                                             : space->update(*entry.source, entry.here, diags)) {
+      describe(entry.here, table[i]);
+    } else {
+      return false;
     }
   }
   return good;
+}
+
+bool BoundTable::collect(bool step, Diagnostics &diags) {
+  for (const Entry &entry : entries)
+    if (entry.spec->kind == SlotKind::output && entry.step == step && entry.source &&
+        !space->fetch(entry.here, *entry.source, diags))
+      return false;
+  return true;
 }
 
 } // namespace nnterp

@@ -1,9 +1,5 @@
 // The cache of compiled programs.
 #include "runtime/exec/Cache.h"
-#include "runtime/abi/File.h"
-#include "runtime/abi/Frame.h"
-#include "runtime/exec/Hash.h"
-#include "runtime/weights/Safetensors.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +7,6 @@
 namespace nnterp {
 
 namespace fs = std::filesystem;
-
-static constexpr const char *objectFile = "program.so";
-static constexpr const char *manifestFile = "manifest.json";
-static constexpr const char *checksumFile = "checksum";
 
 std::string ProgramCache::defaultRoot() {
   auto variable = [](const char *name) {
@@ -30,24 +22,14 @@ std::string ProgramCache::defaultRoot() {
   return "";
 }
 
-static std::string checksum(std::string_view object, std::string_view manifest) {
-  return Hash().add(object).add(manifest).hex() + "\n";
+/// Whatever is wrong with an entry, it is compiled again.
+static std::optional<Artefact> readEntry(const fs::path &folder, const std::string &key) {
+  Diagnostics unreported;
+  std::optional<Artefact> entry = readArtefact(folder.string(), unreported);
+  return entry && entry->manifest.key == key ? std::move(entry) : std::nullopt;
 }
 
-static std::optional<ProgramCache::Entry> readEntry(const fs::path &folder, const std::string &key) {
-  Diagnostics unreported; // whatever is wrong with an entry, it is compiled again
-  std::optional<std::string> object = readFile((folder / objectFile).string(), unreported);
-  std::optional<std::string> text = readFile((folder / manifestFile).string(), unreported);
-  std::optional<std::string> sum = readFile((folder / checksumFile).string(), unreported);
-  if (!object || !text || !sum || *sum != checksum(*object, *text))
-    return std::nullopt;
-  std::optional<Manifest> manifest = Manifest::fromJson(*text, (folder / manifestFile).string(), unreported);
-  if (!manifest || manifest->key != key || manifest->abi != abi::version)
-    return std::nullopt;
-  return ProgramCache::Entry{(folder / objectFile).string(), std::move(*manifest)};
-}
-
-std::optional<ProgramCache::Entry> ProgramCache::find(const std::string &key) const {
+std::optional<Artefact> ProgramCache::find(const std::string &key) const {
   return root.empty() ? std::nullopt : readEntry(fs::path(root) / key, key);
 }
 
@@ -61,8 +43,8 @@ static fs::path temporaryFolder(const fs::path &root, std::error_code &failure) 
   return pattern;
 }
 
-std::optional<ProgramCache::Entry> ProgramCache::store(const std::string &key, std::string_view object,
-                                                       const Manifest &manifest, Diagnostics &diags) const {
+std::optional<Artefact> ProgramCache::store(const std::string &key, std::string_view object, const Manifest &manifest,
+                                            Diagnostics &diags) const {
   const fs::path folder = fs::path(root) / key;
   auto fail = [&](const std::string &reason) {
     diags.error("NNT1016", {root, 0, 0}, "cannot store a compiled program in \"" + root + "\": " + reason);
@@ -76,11 +58,8 @@ std::optional<ProgramCache::Entry> ProgramCache::store(const std::string &key, s
   const fs::path fresh = failure ? fs::path() : temporaryFolder(root, failure);
   if (failure)
     return fail(failure.message());
-  const std::string text = manifest.toJson();
   Diagnostics writing;
-  if (!writeFileAtomically((fresh / objectFile).string(), object, writing) ||
-      !writeFileAtomically((fresh / manifestFile).string(), text, writing) ||
-      !writeFileAtomically((fresh / checksumFile).string(), checksum(object, text), writing)) {
+  if (!writeArtefact(fresh.string(), object, manifest, "", writing)) {
     fs::remove_all(fresh, ignored);
     return fail(writing.all().front().message);
   }
@@ -97,7 +76,7 @@ std::optional<ProgramCache::Entry> ProgramCache::store(const std::string &key, s
     }
     fs::remove_all(fresh, ignored);
   }
-  if (std::optional<Entry> entry = readEntry(folder, key))
+  if (std::optional<Artefact> entry = readEntry(folder, key))
     return entry;
   return fail(failure ? failure.message() : "the entry cannot be read back");
 }

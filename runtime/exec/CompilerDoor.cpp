@@ -11,8 +11,8 @@ namespace nnterp {
 
 namespace fs = std::filesystem;
 
-static constexpr std::array<std::string_view, 8> stageNames = {"import",  "plan",       "checked", "simplified",
-                                                               "kernels", "bufferized", "llvm",    "object"};
+static constexpr std::array<std::string_view, 10> stageNames = {
+    "import", "plan", "checked", "simplified", "kernels", "bufferized", "launches", "llvm", "ptx", "object"};
 
 std::string_view name(Stage stage) { return stageNames[size_t(stage)]; }
 

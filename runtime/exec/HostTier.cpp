@@ -26,4 +26,16 @@ std::string hostTier() {
 std::string hostTier() { return "generic"; }
 #endif
 
+bool runsTier(std::string_view tier) {
+  static constexpr std::string_view ascending[] = {"generic", "avx2", "avx512", "avx512_bf16"};
+  const std::string host = hostTier();
+  for (std::string_view able : ascending) {
+    if (able == tier)
+      return true;
+    if (able == host)
+      break;
+  }
+  return false;
+}
+
 } // namespace nnterp

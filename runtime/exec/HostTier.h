@@ -2,10 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace nnterp {
 
 /// The best tier this machine can run: "avx512_bf16", "avx512", "avx2" or "generic" (runtime/codegen/Tiers.h).
 std::string hostTier();
+/// Whether this machine can run programs of a tier.
+bool runsTier(std::string_view tier);
 
 } // namespace nnterp

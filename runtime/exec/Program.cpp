@@ -1,6 +1,5 @@
 // Opens artefacts with dlopen and runs them with the executor's services.
 #include "runtime/exec/Program.h"
-#include "runtime/exec/Arena.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +16,7 @@ namespace {
 /// What the services of one call work on.
 struct Execution {
   Arena &arena;
+  DeviceCalls *device; ///< null for a program that runs here
   RunReport report;
   const RunProgress *progress;
   /// The way out when memory is exhausted: generated code cannot go on without the block it asked for, and has nothing
@@ -40,11 +40,19 @@ void progress(void *context, int64_t done, int64_t total) {
     report(done, total);
 }
 
-void fail(void *context, int64_t entry, int64_t reason) {
-  std::vector<RunFailure> &failures = static_cast<Execution *>(context)->report.failures;
+void note(std::vector<RunFailure> &failures, int64_t entry, int64_t reason) {
   auto same = [&](const RunFailure &f) { return f.entry == entry && f.reason == reason; };
   if (std::none_of(failures.begin(), failures.end(), same))
     failures.push_back({entry, reason});
+}
+
+void fail(void *context, int64_t entry, int64_t reason) {
+  note(static_cast<Execution *>(context)->report.failures, entry, reason);
+}
+
+void launch(void *context, int64_t kernel, const int64_t *geometry, const void *const *parameters) {
+  if (DeviceCalls *device = static_cast<Execution *>(context)->device)
+    device->launch(kernel, geometry, parameters);
 }
 
 /// Nothing that needs a destructor lives in this frame: a jump back into it is well defined.
@@ -57,12 +65,15 @@ bool call(abi::Entry entry, const abi::Frame *frame, Execution &execution) {
 
 } // namespace
 
-std::unique_ptr<Program> Program::open(const std::string &path, Manifest manifest, Diagnostics &diags) {
+std::unique_ptr<Program> Program::open(const std::string &path, Manifest manifest, Diagnostics &diags,
+                                       std::shared_ptr<gpu::Device> device) {
   std::unique_ptr<Program> program(new Program(std::move(manifest)));
-  return program->link(path, path, diags) ? std::move(program) : nullptr;
+  const bool good = program->link(path, path, diags) && program->place(path, std::move(device), diags);
+  return good ? std::move(program) : nullptr;
 }
 
-std::unique_ptr<Program> Program::fromBytes(std::string_view object, Manifest manifest, Diagnostics &diags) {
+std::unique_ptr<Program> Program::fromBytes(std::string_view object, Manifest manifest, Diagnostics &diags,
+                                            std::shared_ptr<gpu::Device> device) {
   std::unique_ptr<Program> program(new Program(std::move(manifest)));
   const std::string shown = "the compiled program";
   program->memory = memfd_create("nnterp-program", MFD_CLOEXEC);
@@ -76,7 +87,9 @@ std::unique_ptr<Program> Program::fromBytes(std::string_view object, Manifest ma
     diags.error("NNT1014", {}, shown + " cannot be kept in memory: " + std::strerror(errno));
     return nullptr;
   }
-  return program->link("/proc/self/fd/" + std::to_string(program->memory), shown, diags) ? std::move(program) : nullptr;
+  const bool good = program->link("/proc/self/fd/" + std::to_string(program->memory), shown, diags) &&
+                    program->place(shown, std::move(device), diags);
+  return good ? std::move(program) : nullptr;
 }
 
 bool Program::link(const std::string &path, const std::string &shown, Diagnostics &diags) {
@@ -109,7 +122,28 @@ bool Program::link(const std::string &path, const std::string &shown, Diagnostic
   return false;
 }
 
+/// Puts the kernels of a program for a GPU onto the device.
+bool Program::place(const std::string &shown, std::shared_ptr<gpu::Device> device, Diagnostics &diags) {
+  const bool forDevice = info.target == "gpu";
+  if (forDevice != (device != nullptr)) {
+    diags.error("NNT1741", {},
+                shown + (forDevice ? " was compiled for a GPU; expected the target cuda or emulator"
+                                   : " was compiled for the CPU; expected the target cpu"));
+    return false;
+  }
+  if (!forDevice)
+    return true;
+  const auto *code = static_cast<const char *>(dlsym(library, "nnterp_device_code"));
+  if (!code) {
+    diags.error("NNT1014", {}, shown + " is no program of ours: it has no symbol nnterp_device_code");
+    return false;
+  }
+  onDevice = DeviceCalls::make(std::move(device), code, info, diags);
+  return onDevice != nullptr;
+}
+
 Program::~Program() {
+  onDevice.reset();
   if (library)
     dlclose(library);
   if (memory >= 0)
@@ -118,22 +152,39 @@ Program::~Program() {
 
 std::optional<RunReport> Program::run(const std::vector<abi::Slot> &slots, const RunProgress &onProgress,
                                       Diagnostics &diags, Entry which) {
-  Execution execution{arena, {}, &onProgress, {}};
-  const abi::Host services{abi::version, &execution, allocate, release, progress, fail};
-  const abi::Frame frame{slots.data()};
-  arena.restartPeak();
-  const uint64_t before = arena.systemAllocations();
-  *host = &services;
-  const bool finished = call(which == Entry::step ? step : which == Entry::images ? images : main, &frame, execution);
-  *host = nullptr;
-  execution.report.arenaPeak = arena.peakBytes();
-  execution.report.allocations = arena.systemAllocations() - before;
+  Arena &memory = onDevice ? onDevice->memory() : arena;
+  Execution execution{memory, onDevice.get(), {}, &onProgress, {}};
+  const abi::Host services{abi::version, &execution, allocate, release, progress, fail, launch};
+  const abi::Entry entry = which == Entry::step ? step : which == Entry::images ? images : main;
+  bool enough = true;
+  auto enter = [&](const abi::Frame &frame) {
+    *host = &services;
+    enough = nnterp::call(entry, &frame, execution);
+    *host = nullptr;
+    return enough;
+  };
+  memory.restartPeak();
+  const uint64_t before = memory.systemAllocations();
+  const int64_t replays = onDevice ? onDevice->replays() : 0;
+  const size_t errors = diags.all().size();
+  bool finished =
+      onDevice ? onDevice->call(slots, which == Entry::step, enter, diags) : enter(abi::Frame{slots.data(), nullptr});
+  execution.report.arenaPeak = memory.peakBytes();
+  execution.report.allocations = memory.systemAllocations() - before;
+  execution.report.replayed = onDevice && onDevice->replays() > replays;
+  std::vector<int64_t> reasons;
+  finished = finished && (!onDevice || onDevice->failures(reasons, diags));
+  for (size_t plan = 0; plan < reasons.size(); ++plan)
+    if (reasons[plan] != 0)
+      note(execution.report.failures, int64_t(plan), reasons[plan]);
   if (finished)
     return std::move(execution.report);
-  diags.error("NNT1017", {},
-              "memory ran out after " + std::to_string(arena.currentBytes() >> 20) +
-                  " MiB of intermediate values; a shorter prompt or a smaller batch needs less");
-  arena.clear(); // the call was left in the middle and gave nothing back
+  if (!enough && diags.all().size() == errors)
+    diags.error("NNT1017", {},
+                (onDevice ? "the device (" + onDevice->description() + ") has no memory left" : "memory ran out") +
+                    " after " + std::to_string(memory.currentBytes() >> 20) +
+                    " MiB of intermediate values; a shorter prompt or a smaller batch needs less");
+  memory.clear(); // the call was left in the middle and gave nothing back
   return std::nullopt;
 }
 

@@ -22,20 +22,27 @@ int64_t grownCapacity(int64_t capacity, int64_t tokens) {
   return capacity;
 }
 
-/// The first `tokens` places of a cache [B,NK,places,D], in one with room for `room`.
-static Tensor resized(const Tensor &cache, int64_t tokens, int64_t room) {
+/// The first `tokens` places of a cache [B,NK,places,D], in one with room for `room`; both in the space.
+static bool resize(const Tensor &cache, int64_t tokens, int64_t room, Tensor &result, MemorySpace &space,
+                   Diagnostics &diags) {
   Shape shape = cache.shape;
   const int64_t blocks = shape[0] * shape[1], places = shape[2];
   shape[2] = room;
-  Tensor result = Tensor::make(cache.dtype, shape);
-  const size_t place = size_t(shape[3]) * byteSize(cache.dtype), bytes = size_t(tokens) * place;
+  if (!space.make(result, cache.dtype, shape, diags))
+    return false;
+  const uint64_t place = uint64_t(shape[3]) * byteSize(cache.dtype), bytes = uint64_t(tokens) * place;
   for (int64_t i = 0; bytes > 0 && i < blocks; ++i)
-    std::memcpy(result.as<char>() + size_t(i * room) * place, cache.as<char>() + size_t(i * places) * place, bytes);
-  return result;
+    if (!space.copy(cache, uint64_t(i * places) * place, result, uint64_t(i * room) * place, bytes, diags))
+      return false;
+  return true;
 }
 
-SequenceState::SequenceState(const std::vector<SlotSpec> &slots, const std::string &prefix, int64_t rows)
-    : past(size_t(rows), 0), history(size_t(rows)), positions(size_t(rows), Position{0, 0, 0}) {
+SequenceState::SequenceState(MemorySpace &space, int64_t rows)
+    : space(&space), past(size_t(rows), 0), history(size_t(rows)), positions(size_t(rows), Position{0, 0, 0}) {}
+
+std::optional<SequenceState> SequenceState::make(const std::vector<SlotSpec> &slots, const std::string &prefix,
+                                                 int64_t rows, Diagnostics &diags, MemorySpace &space) {
+  SequenceState state(space, rows);
   for (const SlotSpec &slot : slots) {
     if (slot.kind != SlotKind::state || slot.name.compare(0, prefix.size(), prefix) != 0)
       continue;
@@ -43,29 +50,38 @@ SequenceState::SequenceState(const std::vector<SlotSpec> &slots, const std::stri
     shape[0] = rows;
     if (isCache(slot.name))
       shape[2] = 0;
-    memory[slot.name.substr(prefix.size())] = Tensor::make(slot.dtype, shape);
+    if (!space.make(state.memory[slot.name.substr(prefix.size())], slot.dtype, shape, diags))
+      return std::nullopt;
   }
+  return state;
 }
 
-void SequenceState::reserve(int64_t tokens) {
+bool SequenceState::reserve(int64_t tokens, Diagnostics &diags) {
   const int64_t wanted = grownCapacity(room, tokens);
   if (wanted == room)
-    return;
+    return true;
   const int64_t used = past.empty() ? 0 : *std::max_element(past.begin(), past.end());
-  for (auto &[name, tensor] : memory)
-    if (isCache(name))
-      tensor = resized(tensor, used, wanted);
+  for (auto &[name, tensor] : memory) {
+    Tensor larger;
+    if (!isCache(name))
+      continue;
+    if (!resize(tensor, used, wanted, larger, *space, diags))
+      return false;
+    tensor = std::move(larger);
+  }
   for (std::vector<int64_t> &row : history)
     row.reserve(size_t(wanted) + 1); // so that noting a token allocates nothing either
   room = wanted;
   ++grown;
+  return true;
 }
 
 bool SequenceState::restore(const SavedSequence &saved, Diagnostics &diags) {
   assert(saved.rows() == rows());
   const int64_t longest = *std::max_element(saved.lengths.begin(), saved.lengths.end());
   past.assign(past.size(), 0);
-  reserve(longest);
+  if (!reserve(longest, diags))
+    return false;
   bool good = true;
   for (auto &[name, tensor] : memory) {
     auto found = saved.parts.find(name);
@@ -80,10 +96,11 @@ bool SequenceState::restore(const SavedSequence &saved, Diagnostics &diags) {
                            ? "no such part"
                            : std::string(nnterp::name(found->second.dtype)) + " " + toString(found->second.shape)));
       good = false;
-    } else if (isCache(name)) {
-      tensor = resized(found->second, longest, room);
-    } else {
-      tensor = found->second.to(tensor.dtype); // a copy: the program writes it in place
+    } else if (Tensor cache; isCache(name)) {
+      if (!resize(found->second, longest, room, cache, hostSpace(), diags) || !space->put(cache, tensor, diags))
+        return false;
+    } else if (!space->put(found->second, tensor, diags)) {
+      return false;
     }
   }
   past = saved.lengths;
@@ -98,14 +115,20 @@ void SequenceState::publish(const std::string &prefix, TensorMap &into) const {
     into[prefix + name] = tensor;
 }
 
-SavedSequence SequenceState::snapshot() const {
+std::optional<SavedSequence> SequenceState::snapshot(Diagnostics &diags) const {
   SavedSequence saved;
   saved.lengths = past;
   saved.tokens = history;
   saved.next = positions;
   const int64_t longest = past.empty() ? 0 : *std::max_element(past.begin(), past.end());
-  for (const auto &[name, tensor] : memory)
-    saved.parts[name] = isCache(name) ? resized(tensor, longest, longest) : tensor.to(tensor.dtype);
+  for (const auto &[name, tensor] : memory) {
+    Tensor cut = tensor;
+    if (isCache(name) && !resize(tensor, longest, longest, cut, *space, diags))
+      return std::nullopt;
+    Tensor &copy = saved.parts[name] = Tensor::make(cut.dtype, cut.shape);
+    if (!space->fetch(cut, copy, diags))
+      return std::nullopt;
+  }
   for (size_t b = 0; b < past.size(); ++b)
     saved.pending |= int64_t(history[b].size()) > past[b];
   return saved;

@@ -3,8 +3,10 @@
 
 #include "runtime/abi/Manifest.h"
 #include "runtime/exec/CallInputs.h"
+#include "runtime/exec/MemorySpace.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,22 +23,25 @@ struct SavedSequence {
   int64_t rows() const { return int64_t(lengths.size()); }
 };
 
-/// The memory of one world's batch of sequences, in use: a program reads and writes `parts` in place.
+/// The memory of one world's batch of sequences, in use: a program reads and writes `parts` in place, in the space that
+/// it works in. Errors everywhere: those of the space.
 class SequenceState {
 public:
-  /// Zeroed parts for the program's slots of kind `state` whose names begin with `prefix`, with no tokens.
-  SequenceState(const std::vector<SlotSpec> &slots, const std::string &prefix, int64_t rows);
+  /// Zeroed parts for the program's slots of kind `state` whose names begin with `prefix`, with no tokens. The space
+  /// must outlive it.
+  static std::optional<SequenceState> make(const std::vector<SlotSpec> &slots, const std::string &prefix, int64_t rows,
+                                           Diagnostics &diags, MemorySpace &space = hostSpace());
 
   /// Room for `tokens` tokens per row: caches grow in blocks, their rows are copied, what is new is zero. Nothing happens when
   /// there is room.
-  void reserve(int64_t tokens);
+  bool reserve(int64_t tokens, Diagnostics &diags);
   /// Copies the memory of a saved sequence with as many rows; parts that the program does not have are left out. Errors: NNT1206
   /// for a part of another type or shape.
   bool restore(const SavedSequence &saved, Diagnostics &diags);
   /// Puts the parts, as they are now, under `prefix` + name. What is in use changes when caches grow.
   void publish(const std::string &prefix, TensorMap &into) const;
-  /// A copy at rest, caches cut to the longest row.
-  SavedSequence snapshot() const;
+  /// A copy at rest, in the host's memory, caches cut to the longest row.
+  std::optional<SavedSequence> snapshot(Diagnostics &diags) const;
 
   /// Row `row` was fed a token of the prompt (the pending one, if there was one), at `position`.
   void fed(int64_t row, int64_t token, const Position &position);
@@ -54,6 +59,9 @@ public:
   const TensorMap &parts() const { return memory; } ///< by name without the prefix
 
 private:
+  SequenceState(MemorySpace &space, int64_t rows);
+
+  MemorySpace *space;
   TensorMap memory;
   std::vector<int64_t> past;
   std::vector<std::vector<int64_t>> history;

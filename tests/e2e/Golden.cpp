@@ -10,9 +10,30 @@
 
 namespace nnterp::test {
 
-std::string checkpointPath(const std::string &name) { return std::string(NNTERP_TEST_DATA) + "/checkpoints/" + name; }
+/// The folder of the tests' data, also where the tests were carried to another machine.
+static std::string dataFolder() {
+  const char *elsewhere = std::getenv("NNTERP_TEST_DATA");
+  return elsewhere ? elsewhere : NNTERP_TEST_DATA;
+}
+
+std::string checkpointPath(const std::string &name) { return dataFolder() + "/checkpoints/" + name; }
 
 std::string testCache() { return NNTERP_TEST_CACHE; }
+
+Target testTarget() {
+  const char *wanted = std::getenv("NNTERP_TARGET");
+  std::optional<Target> target = wanted ? targetByName(wanted) : Target::cpu;
+  if (!target)
+    std::abort(); // a misspelt target would test another one
+  return *target;
+}
+
+std::shared_ptr<gpu::Device> testDevice() {
+  static Diagnostics diags; // without a GPU every run says so itself
+  static const std::shared_ptr<gpu::Device> device =
+      testTarget() == Target::cuda ? openDevice(Target::cuda, {}, diags) : nullptr;
+  return device;
+}
 
 std::string text(const Diagnostics &diags) {
   std::string out;
@@ -21,11 +42,20 @@ std::string text(const Diagnostics &diags) {
   return out;
 }
 
+/// Whether a run of the case encodes images.
+static bool encodesImages(const GoldenCase &golden) {
+  Diagnostics diags;
+  for (const auto &[name, path] : golden.inputs)
+    if (std::optional<Safetensors> file = Safetensors::open(golden.directory + "/" + path, diags))
+      if (file->find("pixel_values"))
+        return true;
+  return false;
+}
+
 std::vector<GoldenCase> goldenCases() {
   std::vector<GoldenCase> cases;
   const char *elsewhere = std::getenv("NNTERP_CASES"); // cases made by hand, for example random ones
-  for (const auto &entry :
-       std::filesystem::directory_iterator(elsewhere ? elsewhere : std::string(NNTERP_TEST_DATA) + "/cases")) {
+  for (const auto &entry : std::filesystem::directory_iterator(elsewhere ? elsewhere : dataFolder() + "/cases")) {
     Diagnostics diags;
     std::optional<Json> json = readJsonFile(entry.path() / "case.json", diags);
     if (!json)
@@ -43,7 +73,8 @@ std::vector<GoldenCase> goldenCases() {
     c.generation.pad = json->find("pad")->integer;
     for (const Json::Member &input : json->find("inputs")->object)
       c.inputs.emplace_back(input.key, input.value.string);
-    cases.push_back(std::move(c));
+    if (testTarget() == Target::cpu || !encodesImages(c)) // programs for a GPU are those of text
+      cases.push_back(std::move(c));
   }
   std::sort(cases.begin(), cases.end(), [](const GoldenCase &a, const GoldenCase &b) { return a.name < b.name; });
   return cases;
@@ -58,6 +89,14 @@ std::optional<RunResult> runCase(const GoldenCase &golden, Diagnostics &diags) {
   options.generation = golden.generation;
   options.dtype = fromTorchName(golden.dtype);
   options.cacheDir = testCache();
+  options.target = testTarget();
+  options.onDevice = testDevice();
+  if (const char *kept = std::getenv("NNTERP_ARTEFACTS")) { // compiled elsewhere, by tests/device/run.sh --pack
+    std::optional<Artefact> artefact = readArtefact(std::string(kept) + "/" + golden.name, diags);
+    if (!artefact)
+      return std::nullopt;
+    options.artefact = std::make_shared<Artefact>(std::move(*artefact));
+  }
   return runModel(options, diags);
 }
 

@@ -40,5 +40,9 @@ std::string checkpointPath(const std::string &name);
 
 /// A cache for compiled programs that all end-to-end tests share.
 std::string testCache();
+/// What the environment variable NNTERP_TARGET says tests run on; without it, the CPU.
+Target testTarget();
+/// A GPU that all runs of the process share, as it takes long to open; null on other targets, where every run makes its own.
+std::shared_ptr<gpu::Device> testDevice();
 
 } // namespace nnterp::test

@@ -15,12 +15,20 @@ using namespace nnterp::test;
 
 namespace {
 
+/// Whether NNTERP_ONLY, names with commas between them, has the case in it; without it, every case is.
+bool isWanted(const GoldenCase &golden) {
+  const char *only = std::getenv("NNTERP_ONLY");
+  return !only || ("," + std::string(only) + ",").find("," + golden.name + ",") != std::string::npos;
+}
+
 /// The cases of this process: ctest runs several, with NNTERP_SHARD = "i/n".
 std::vector<GoldenCase> cases() {
   int shard = 0, shards = 1;
   if (const char *text = std::getenv("NNTERP_SHARD"))
     std::sscanf(text, "%d/%d", &shard, &shards);
   std::vector<GoldenCase> all = goldenCases(), mine;
+  all.erase(std::remove_if(all.begin(), all.end(), [](const GoldenCase &golden) { return !isWanted(golden); }),
+            all.end());
   for (size_t i = 0; i < all.size(); ++i)
     if (int(i % size_t(shards)) == shard)
       mine.push_back(all[i]);
@@ -64,9 +72,9 @@ TEST_CASE("golden cases", "[goldens]") {
           ratios.push_back(d.ratio);
       }
       if (!ratios.empty())
-        std::printf("%-32s ratio to the reference's rms: median %.3f, worst %.3f over %zu tensors\n",
-                    golden.name.c_str(), median(ratios), *std::max_element(ratios.begin(), ratios.end()),
-                    ratios.size());
+        std::printf("%-32s ratio to the reference's rms: median %.3f, worst %.3f over %zu tensors; %.0f ms\n",
+                    golden.name.c_str(), median(ratios), *std::max_element(ratios.begin(), ratios.end()), ratios.size(),
+                    result->times.run);
     }
   }
 }

@@ -61,6 +61,8 @@ std::optional<RunResult> tryRun(const Setup &setup, Diagnostics &diags) {
   options.dtype = setup.dtype;
   options.cacheDir = setup.cache.empty() ? testCache() : setup.cache;
   options.progress = setup.progress;
+  options.target = testTarget();
+  options.onDevice = testDevice();
   options.plan.json = parseJson(setup.plan, "plan.json", diags);
   if (!options.plan.json)
     return std::nullopt;
@@ -175,7 +177,9 @@ std::optional<size_t> axisOf(Layout layout, std::string_view name) {
   return found == names.end() ? std::nullopt : std::optional(size_t(found - names.begin()));
 }
 
-Command nnterpTool(const std::vector<std::string> &arguments) {
+Command nnterpTool(const std::vector<std::string> &arguments) { return runTool("nnterp", arguments); }
+
+Command runTool(const std::string &tool, const std::vector<std::string> &arguments, const std::string &environment) {
   TemporaryFolder folder;
   auto quoted = [](const std::string &s) {
     std::string q = "'";
@@ -183,7 +187,8 @@ Command nnterpTool(const std::vector<std::string> &arguments) {
       q += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return q + "'";
   };
-  std::string line = "XDG_CACHE_HOME=" + quoted(testCache()) + " " + quoted(std::string(NNTERP_BIN) + "/nnterp");
+  std::string line =
+      "XDG_CACHE_HOME=" + quoted(testCache()) + " " + environment + " " + quoted(std::string(NNTERP_BIN) + "/" + tool);
   for (const std::string &argument : arguments)
     line += " " + quoted(argument);
   line += " >" + quoted(folder.path("out")) + " 2>" + quoted(folder.path("err")) + " </dev/null";

@@ -82,5 +82,7 @@ struct Command {
 };
 /// Runs `nnterp` with these arguments, the test's cache and no terminal.
 Command nnterpTool(const std::vector<std::string> &arguments);
+/// The same for any of the tools; `environment`: settings in the shell's form.
+Command runTool(const std::string &tool, const std::vector<std::string> &arguments, const std::string &environment = "");
 
 } // namespace nnterp::test

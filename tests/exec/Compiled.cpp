@@ -30,7 +30,7 @@ std::string compileText(const std::string &text, const std::string &tierName, Di
   populateLlvmPipeline(pm);
   std::string bytes;
   const Tier *tier = tierByName(tierName);
-  if (!tier || mlir::failed(pm.run(*module)) || !emitSharedObject(*module, *tier, bytes, diags))
+  if (!tier || mlir::failed(pm.run(*module)) || !emitSharedObject(*module, *tier, "", bytes, diags))
     return "";
   return bytes;
 }
@@ -61,7 +61,8 @@ Program::Program(const std::string &soBytes) {
           },
           [](void *self, int64_t entry, int64_t reason) {
             static_cast<Program *>(self)->events.push_back({"fail", entry, reason});
-          }};
+          },
+          nullptr};
   char path[] = "/tmp/nnterp-test-XXXXXX";
   int file = mkstemp(path);
   if (file < 0 || write(file, soBytes.data(), soBytes.size()) != ssize_t(soBytes.size())) {
@@ -86,7 +87,7 @@ bool Program::run(const char *function, const std::vector<abi::Slot> &slots) {
   auto entry = handle ? reinterpret_cast<abi::Entry>(dlsym(handle, function)) : nullptr;
   if (!entry)
     return false;
-  abi::Frame frame{slots.data()};
+  abi::Frame frame{slots.data(), nullptr};
   entry(&frame);
   return true;
 }

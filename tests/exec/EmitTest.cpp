@@ -113,7 +113,7 @@ bool emitLlvm(const char *text, std::string &bytes, Diagnostics &diags) {
   context.loadDialect<mlir::LLVM::LLVMDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   REQUIRE(module);
-  return emitSharedObject(*module, tiers().front(), bytes, diags);
+  return emitSharedObject(*module, tiers().front(), "", bytes, diags);
 }
 
 } // namespace
@@ -273,7 +273,7 @@ TEST_CASE("a module of another dialect is refused") {
   REQUIRE(module);
   std::string bytes;
   Diagnostics diags;
-  CHECK_FALSE(emitSharedObject(*module, tiers().front(), bytes, diags));
+  CHECK_FALSE(emitSharedObject(*module, tiers().front(), "", bytes, diags));
   REQUIRE(diags.all().size() == 1);
   CHECK(format(diags.all()[0]) ==
         "error NNT1110: no code can be generated for tier generic: cannot be converted to LLVM IR: missing "

@@ -23,14 +23,13 @@ static bool checkGraph(const PreparedPlan &prepared, const PlanArguments &argume
     return true;
   }
   const DType dtype = requestedDType(arguments.dtype).value_or(dtypeWithoutWeights(prepared.config));
-  return compileTo(Stage::checked, prepared.config, &prepared.resolved, dtype, nullptr, "", {}, diags).has_value();
+  return compileTo(Stage::checked, prepared.config, &prepared.resolved, {dtype}, diags).has_value();
 }
 
 int checkCommand(const PlanArguments &arguments) {
   if (!arguments.printPlan.empty())
     return printPlan(arguments);
   Diagnostics diags;
-  refuseLater(arguments, diags);
   std::optional<PreparedPlan> prepared =
       preparePlan(arguments.checkpoint, planSource(arguments), runShape(arguments.generate), diags, arguments.textOnly);
   if (prepared)

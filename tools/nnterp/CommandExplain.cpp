@@ -7,8 +7,6 @@ namespace nnterp {
 
 int explainCommand(const ExplainArguments &arguments) {
   Diagnostics diags;
-  if (!refuseLater(arguments, diags))
-    return report(diags);
   if (!arguments.printPlan.empty())
     return printPlan(arguments);
   std::optional<Explanation> explanation = explain(arguments, diags);

@@ -6,12 +6,6 @@
 
 namespace nnterp {
 
-bool refuseLater(const PlanArguments &arguments, Diagnostics &diags) {
-  for (const LaterFlag &later : arguments.later)
-    diags.error(later.code, {later.flag, 0, 0}, later.feature + " (" + later.flag + ") is not in this version");
-  return arguments.later.empty();
-}
-
 PlanSource planSource(const PlanArguments &arguments) { return {arguments.plan, std::nullopt, arguments.flags}; }
 
 std::optional<DType> requestedDType(const std::string &dtype) {
@@ -49,8 +43,7 @@ int printPlan(const PlanArguments &arguments) {
   std::optional<CompileResult> result;
   if (prepared)
     result = compileTo(Stage::import, prepared->config, &prepared->resolved,
-                       requestedDType(arguments.dtype).value_or(dtypeWithoutWeights(prepared->config)), nullptr, "", {},
-                       diags);
+                       {requestedDType(arguments.dtype).value_or(dtypeWithoutWeights(prepared->config))}, diags);
   const int status = report(diags, arguments.quiet);
   return result && status == exitSuccess ? print(planOp(result->text)) : exitDiagnosed;
 }

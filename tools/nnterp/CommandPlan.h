@@ -8,9 +8,6 @@
 
 namespace nnterp {
 
-/// Refuses the flags that this version does not have yet, one error each.
-bool refuseLater(const PlanArguments &arguments, Diagnostics &diags);
-
 PlanSource planSource(const PlanArguments &arguments);
 
 /// float32, bfloat16, or nothing for auto.

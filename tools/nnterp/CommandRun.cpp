@@ -1,4 +1,5 @@
 // nnterp run
+#include "tools/nnterp/CommandRun.h"
 #include "tools/nnterp/CommandPlan.h"
 #include "tools/nnterp/GeneratedText.h"
 #include "tools/nnterp/Ids.h"
@@ -14,7 +15,8 @@
 
 namespace nnterp {
 
-/// "12 ms: program 3 ms (cached), weights 1 ms, run 8 ms; 400 tokens/s; peak memory 48 MiB"
+/// "12 ms: program 3 ms (cached), weights 1 ms, run 8 ms; 400 tokens/s; peak memory 48 MiB", and what it ran on if not
+/// the CPU
 static void printCost(const RunResult &result) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -23,9 +25,13 @@ static void printCost(const RunResult &result) {
   if (rate > 0)
     std::snprintf(speed, sizeof speed, " (prompt %.0f ms); %.*f tokens/s", result.times.prompt, rate < 10 ? 1 : 0,
                   rate);
-  std::fprintf(stderr, "%.0f ms: program %.0f ms (%s), weights %.0f ms, run %.0f ms%s; peak memory %s\n",
+  std::string device = result.device.empty() ? "" : "; on " + result.device;
+  if (result.costs.stepsReplayed > 0)
+    device += ", " + std::to_string(result.costs.stepsReplayed) + " of " + std::to_string(result.costs.steps) +
+              " steps replayed";
+  std::fprintf(stderr, "%.0f ms: program %.0f ms (%s), weights %.0f ms, run %.0f ms%s; peak memory %s%s\n",
                result.times.total, result.times.program, result.compiled ? "compiled" : "cached", result.times.weights,
-               result.times.run, speed, bytesText(double(usage.ru_maxrss) * 1024).c_str());
+               result.times.run, speed, bytesText(double(usage.ru_maxrss) * 1024).c_str(), device.c_str());
 }
 
 /// The checkpoint's tokenizer, if it has one that can be read: without, ids are shown alone.
@@ -34,8 +40,7 @@ static std::optional<Tokenizer> optionalTokenizer(const std::string &checkpoint)
   return Tokenizer::load(checkpointFolder(checkpoint), unreported);
 }
 
-/// What the command line says, checked as far as it can be without a checkpoint.
-static std::optional<RunOptions> optionsOf(const RunArguments &arguments, Diagnostics &diags) {
+std::optional<RunOptions> runOptions(const RunArguments &arguments, Diagnostics &diags) {
   RunOptions options;
   options.checkpoint = arguments.checkpoint;
   options.plan = planSource(arguments);
@@ -49,6 +54,8 @@ static std::optional<RunOptions> optionsOf(const RunArguments &arguments, Diagno
   options.saveState = arguments.saveState;
   options.loadState = arguments.loadState;
   options.useCache = !arguments.noCache;
+  options.target = arguments.target;
+  options.device = arguments.device;
   if (arguments.noEos)
     options.generation.eos.emplace();
   else if (!arguments.eos.empty())
@@ -103,19 +110,18 @@ private:
 
 int runCommand(const RunArguments &arguments) {
   Diagnostics diags;
-  if (!refuseLater(arguments, diags))
-    return report(diags);
   if (!arguments.printPlan.empty())
     return printPlan(arguments);
-  std::optional<RunOptions> options = optionsOf(arguments, diags);
-  if (!options)
-    return report(diags);
+  std::optional<RunOptions> options = runOptions(arguments, diags);
+  return options ? runAndShow(std::move(*options), arguments, diags) : report(diags);
+}
 
+int runAndShow(RunOptions options, const RunArguments &arguments, Diagnostics &diags) {
   ProgressBar bar(!arguments.quiet);
   LiveText live(!arguments.json && !arguments.quiet && isatty(STDOUT_FILENO), arguments.checkpoint, bar);
-  options->progress = [&](std::string_view phase, double fraction) { bar.show(phase, fraction); };
-  options->onToken = [&](const GeneratedToken &token) { live(token); };
-  std::optional<RunResult> result = runModel(*options, diags);
+  options.progress = [&](std::string_view phase, double fraction) { bar.show(phase, fraction); };
+  options.onToken = [&](const GeneratedToken &token) { live(token); };
+  std::optional<RunResult> result = runModel(options, diags);
   bar.clear();
   const bool shown = live.finish();
   if (result && !arguments.out.empty())

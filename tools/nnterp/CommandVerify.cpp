@@ -17,6 +17,7 @@ int verifyCommand(const VerifyArguments &arguments) {
   options.allBlocks = arguments.allBlocks;
   options.only = arguments.only;
   options.useCache = !arguments.noCache;
+  options.target = arguments.target;
   ProgressBar bar(!arguments.quiet);
   options.progress = [&](std::string_view check, double fraction) { bar.show(check, fraction); };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontend/plan/Plan.h"
+#include "runtime/gpu/OpenDevice.h"
 #include "tools/nnterp/Generation.h"
 #include "tools/nnterp/InputArguments.h"
 
@@ -9,11 +10,6 @@
 #include <vector>
 
 namespace nnterp {
-
-/// A flag that is known and refused.
-struct LaterFlag {
-  std::string code, flag, feature;
-};
 
 /// What commands about plans have in common.
 struct PlanArguments {
@@ -25,7 +21,7 @@ struct PlanArguments {
   int64_t generate = 0;
   bool json = false, quiet = false;
   bool textOnly = false; ///< leave the image encoder out
-  std::vector<LaterFlag> later; ///< given, and not in this version
+  Target target = Target::cpu;
 };
 
 struct RunArguments : PlanArguments {
@@ -37,10 +33,12 @@ struct RunArguments : PlanArguments {
   bool noEos = false;
   std::string out;
   bool noCache = false;
+  DeviceOptions device;
 };
 
 struct CompileArguments : PlanArguments {
   std::string emit = "object";
+  std::vector<std::string> purposes; ///< chunk, load-state, save-state, image
   std::string out; ///< for a program "" is the cache
 };
 
@@ -48,6 +46,7 @@ struct ExplainArguments : PlanArguments {
   std::vector<InputArgument> inputs;
   ChatOptions chat;
   int64_t rows = 1, tokens = 128; ///< of inputs that are not given
+  std::string gpu = "H200";       ///< whose limits times are from; a name of tools/nnterp/explain/Gpus.h
   int64_t chunk = 0;
 };
 
@@ -62,6 +61,7 @@ struct VerifyArguments {
   std::string dtype = "auto";
   int64_t generate = 3, chunk = 2;
   std::vector<std::string> only; ///< names of checks
+  Target target = Target::cpu;
   bool allBlocks = false, list = false, json = false, quiet = false, noCache = false;
 };
 

@@ -76,7 +76,7 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
       resolvePlan(std::make_shared<const Plan>(std::move(*plan)), points, *config, shape, diags);
   if (!resolved)
     return std::nullopt;
-  Explanation result{{std::move(*config), std::move(points), std::move(*resolved)}, {}, {}, 0, 0, 0, 0, {}, false};
+  Explanation result{{std::move(*config), std::move(points), std::move(*resolved)}, {}, {}, 0, 0, 0, 0, {}, {}, false};
   const PreparedPlan &prepared = result.prepared;
 
   std::optional<OpenWeights> weights;
@@ -97,38 +97,53 @@ std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostic
     return std::nullopt;
   const DType dtype =
       weights ? weights->dtype : requestedDType(arguments.dtype).value_or(dtypeWithoutWeights(prepared.config));
-  std::optional<CompileResult> compiled = compileTo(Stage::bufferized, prepared.config, &prepared.resolved, dtype,
-                                                    weights ? &weights->index : nullptr, "", {}, diags);
+  const bool forGpu = arguments.target != Target::cpu;
+  std::optional<CompileResult> compiled =
+      compileTo(forGpu ? Stage::object : Stage::bufferized, prepared.config, &prepared.resolved,
+                {dtype, arguments.target, weights ? &weights->index : nullptr}, diags);
   if (!compiled)
     return std::nullopt;
-
   const Manifest &manifest = compiled->manifest;
+  std::unique_ptr<LaunchRecorder> recorder;
+  if (forGpu) {
+    recorder = LaunchRecorder::open(compiled->object, manifest, *gpuByName(arguments.gpu), diags);
+    if (!recorder)
+      return std::nullopt;
+  }
+  // What a call costs; `entry` is the program's for it.
+  auto add = [&](const std::string &what, const EntryReport &report, Program::Entry entry, const Call &call) {
+    const CallExtents extents({prepared.resolved, info, *inputs}, manifest, *buffers, call);
+    result.calls.push_back(costOf(what, report, extents, expertBytes(manifest)));
+    return !recorder || recorder->add(what, entry, extents, diags);
+  };
+
   result.report = compiled->report;
   const RunOutline outline{prepared.resolved, info, *inputs};
   result.memory = estimateMemory(outline, manifest, weights ? &weights->index : nullptr, *buffers);
-  const double experts = expertBytes(manifest);
   const Batch &first = inputs->begin()->second;
   const bool several = inputs->size() > 1 || prepared.resolved.worlds.size() > 1;
   Call last = buffers->promptCalls().back();
   std::string prompt =
       "a prompt of " + std::to_string(first.rows()) + " x " + std::to_string(last.end - last.begin) + " tokens";
-  result.calls.push_back(costOf(prompt + (several ? ", all worlds" : ""), result.report.prompt,
-                                CallExtents(outline, manifest, *buffers, last), experts));
+  if (!add(prompt + (several ? ", all worlds" : ""), result.report.prompt, Program::Entry::prompt, last))
+    return std::nullopt;
   if (shape.images) {
     int64_t patches = 0;
     for (const auto &[name, batch] : *inputs)
       patches += batch.images ? batch.images->pixels.shape[0] : 0;
-    result.calls.push_back(costOf("images of " + std::to_string(patches) + " patches", result.report.images,
-                                  CallExtents(outline, manifest, *buffers, last), experts));
+    if (!add("images of " + std::to_string(patches) + " patches", result.report.images, Program::Entry::images, last))
+      return std::nullopt;
   }
   if (info.steps() > 0) {
     last = Call();
     last.phase = Phase::gen;
     last.step = info.steps() - 1;
     std::string token = first.rows() == 1 ? "a generated token" : "a generated token of each row";
-    result.calls.push_back(costOf(token + (several ? ", all worlds" : ""), result.report.step,
-                                  CallExtents(outline, manifest, *buffers, last), experts));
+    if (!add(token + (several ? ", all worlds" : ""), result.report.step, Program::Entry::step, last))
+      return std::nullopt;
   }
+  if (recorder)
+    result.launches = recorder->finish();
   if (prepared.resolved.shape.memory) {
     const WorldSpec &world = prepared.resolved.worlds.front();
     result.stateTokens = tokensBehind(outline, world, last);

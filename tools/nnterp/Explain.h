@@ -6,6 +6,7 @@
 #include "tools/nnterp/Commands.h"
 #include "tools/nnterp/MemoryEstimate.h"
 #include "tools/nnterp/PreparePlan.h"
+#include "tools/nnterp/explain/Launches.h"
 
 #include <optional>
 #include <string>
@@ -30,11 +31,13 @@ struct Explanation {
   uint64_t stateBytes = 0;     ///< of one sequence at the run's end; 0 where no memory is kept
   int64_t stateTokens = 0;     ///< tokens it holds then
   MemoryEstimate memory;
+  std::optional<LaunchReport> launches = {}; ///< of a program for a GPU
   bool hasWeights = false;     ///< false: a configuration alone
 };
 
-/// Compiles as far as costs are known; reads headers of weights, if there are any, but no weights. Inputs that are not given stand
-/// for `rows` rows of `tokens` tokens. Errors: those of the plan and the compiler.
+/// Compiles as far as costs are known, for a GPU to the end; reads headers of weights, if there are any, but no
+/// weights. Inputs that are not given stand for `rows` rows of `tokens` tokens. Errors: those of the plan and the
+/// compiler.
 std::optional<Explanation> explain(const ExplainArguments &arguments, Diagnostics &diags);
 
 std::string explanationText(const Explanation &explanation);

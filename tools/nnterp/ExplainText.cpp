@@ -3,24 +3,9 @@
 
 #include "tools/nnterp/report/Units.h"
 
-#include <cstdio>
-
 namespace nnterp {
 
 namespace {
-
-/// "12.3 GFLOP"
-std::string flopsText(double flops) {
-  const char *units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
-  size_t unit = 0;
-  while (flops >= 1000 && unit + 1 < std::size(units)) {
-    flops /= 1000;
-    ++unit;
-  }
-  char text[64];
-  std::snprintf(text, sizeof text, "%.3g %s", flops, units[unit]);
-  return text;
-}
 
 std::string line(const std::string &head, const std::string &text) { return padded(head, 12) + text + "\n"; }
 
@@ -78,9 +63,12 @@ std::string explanationText(const Explanation &e) {
     text += line("state",
                  bytesText(double(e.stateBytes)) + " per sequence of " + std::to_string(e.stateTokens) + " tokens");
   text += line("memory", e.memory.text());
-  text += line("", "besides, " + bytesText(double(e.memory.mapped)) + " of weights are read in place");
+  if (e.memory.mapped)
+    text += line("", "besides, " + bytesText(double(e.memory.mapped)) + " of weights are read in place");
   if (!e.hasWeights)
     text += line("", "(a configuration alone: weights count as stored in its dtype)");
+  if (e.launches)
+    text += launchesText(*e.launches);
   return text;
 }
 
@@ -117,6 +105,7 @@ std::string explanationJson(const Explanation &e) {
   Json memory = Json::dict();
   memory.add("mapped_weights", Json::of(int64_t(e.memory.mapped)))
       .add("copied_weights", Json::of(int64_t(e.memory.copied)))
+      .add("uploaded_weights", Json::of(int64_t(e.memory.uploaded)))
       .add("state", Json::of(int64_t(e.memory.state)))
       .add("outputs", Json::of(int64_t(e.memory.outputs)))
       .add("activations", Json::of(int64_t(e.memory.activations)))
@@ -131,6 +120,8 @@ std::string explanationJson(const Explanation &e) {
                         .add("bytes_per_sequence", Json::of(int64_t(e.stateBytes)))
                         .add("tokens", Json::of(e.stateTokens)))
       .add("memory", memory);
+  if (e.launches)
+    json.add("device", launchesJson(*e.launches));
   return json.dump(1) + "\n";
 }
 

@@ -47,20 +47,26 @@ Examples
   nnterp explain toy/ --tokens 512 --generate 100
   nnterp explain toy/config.json --plan patching.json   what do these worlds share?
   nnterp explain toy/ --plan plan.json --rows 16 --json
+  nnterp explain toy/ --tokens 512 --generate 2 --target cuda --gpu H100     kernel by kernel, no GPU needed
 
   programs  kernels per call on the prompt, and per generated token
   worlds    what each world computes for itself
   work      floating-point operations, and bytes of weights that are read
-  taps      what the output file holds; state: what a sequence keeps; memory: the expected peak)";
+  taps      what the output file holds; state: what a sequence keeps; memory: the expected peak
+  device    with --target cuda: every kernel that a call starts with its grid, what it moves and computes, and the least time
+            that takes on a GPU (A100, H100, H200, B200, RTX4090); registers where ptxas is installed)";
 
 constexpr const char *compile = R"(Examples
   nnterp compile toy/ --plan plan.json                  compile into the cache: the next run starts at once
   nnterp compile toy/ --plan plan.json --generate 10    for runs that generate (any number of tokens from 2 on)
-  nnterp compile toy/ --plan plan.json --out artefact/  program.so and manifest.json in a folder
+  nnterp compile toy/ --plan plan.json --out artefact/  the program in a folder, to be run by nnterp-exec
+  nnterp compile toy/ --target cuda --out for-gpu/      a program for GPUs from sm_80 on; no GPU needed
   nnterp compile toy/config.json --emit=simplified      the graph after pruning and sharing
   nnterp compile toy/config.json --emit=llvm --out toy.ll
+  nnterp compile toy/config.json --target cuda --emit=ptx --out toy.ptx
 
-Stages, in order: import, plan, checked, simplified, kernels, bufferized, llvm, object.)";
+Stages, in order: import, plan, checked, simplified, kernels, bufferized, llvm, object.
+For a GPU: bufferized, launches (kernels beside the host's code), llvm (that code), ptx, object.)";
 
 constexpr const char *run = R"(Without --plan and --tap, the logits are tapped.
 A second run of the same plan on another prompt, or with other numbers, indices or vectors, does not compile again.
@@ -72,6 +78,9 @@ what a plan does to the prompt stays in force for all that is generated, through
 
 A chat goes through the checkpoint's own template. Where that knows thinking, say which you want.
 
+--target cuda runs on an NVIDIA GPU, --target emulator runs the same program, PTX and all, on the CPU: slowly, but every
+access to memory is checked. What comes out is the same as on the CPU up to the order in which sums are rounded.
+
 Examples
   nnterp run toy/ --prompt "The capital of"
   nnterp run toy/ --prompt "One text" --prompt "and another, as a batch" --tap logits --out logits.safetensors
@@ -82,6 +91,7 @@ Examples
   nnterp run toy/ --chat-prompt "Where is Rome?" --no-thinking --generate 40 --temperature 0.7 --seed 3
   nnterp run toy/ --prompt "When Anna and Ben" --save-state anna.safetensors
   nnterp run toy/ --load-state anna.safetensors --prompt " went to the shop," --generate 10
+  nnterp run toy/ --prompt "The capital of Italy is" --generate 12 --target cuda
   nnterp run toy/ --plan worlds.json --prompt "clean:=The capital of Italy is" --prompt "corrupt:=The capital of Japan is"
   nnterp run toy/ --prompt "Hello" --edit 'layers[2].layer_output{seq=prompt[-1]} add v*4' --value v=steer.safetensors#v
 

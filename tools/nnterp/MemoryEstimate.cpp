@@ -16,6 +16,7 @@ std::string MemoryEstimate::text() const {
       parts += (parts.empty() ? "" : ", ") + bytesText(double(bytes)) + " " + what;
   };
   add(copied, "copied weights");
+  add(uploaded, "weights on the device");
   add(state, "memory of the sequences");
   add(outputs, "outputs");
   add(activations, "intermediate values");
@@ -71,7 +72,9 @@ MemoryEstimate estimateMemory(const RunOutline &run, const Manifest &manifest, c
     if (slot.kind == SlotKind::weight) {
       const FoundTensor *found = weights ? weights->find(slot.name) : nullptr;
       const uint64_t bytes = uint64_t(elementCount(slot.dims)) * byteSize(slot.dtype);
-      (!weights || (found && found->mapped) ? estimate.mapped : estimate.copied) += bytes;
+      (manifest.target == "gpu"               ? estimate.uploaded
+       : !weights || (found && found->mapped) ? estimate.mapped
+                                              : estimate.copied) += bytes;
     }
   const std::vector<Call> &calls = buffers.promptCalls();
   Call last = calls.back();

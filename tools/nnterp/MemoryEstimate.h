@@ -14,11 +14,12 @@ namespace nnterp {
 struct MemoryEstimate {
   uint64_t mapped = 0;      ///< weights read in place: pages of files that the system may drop, not part of the total
   uint64_t copied = 0;      ///< weights that cannot be mapped
+  uint64_t uploaded = 0;    ///< weights on a device, where all of them are copied to
   uint64_t state = 0;       ///< the memory of sequences at the run's end; once more where it is saved
   uint64_t outputs = 0;     ///< tensors of the output file, and what calls write before they are put together
   uint64_t activations = 0; ///< intermediate values of the largest call
 
-  uint64_t total() const { return copied + state + outputs + activations; }
+  uint64_t total() const { return copied + uploaded + state + outputs + activations; }
   /// "3.2 GiB (2.1 GiB copied weights, 1 GiB outputs, 0.1 GiB intermediate values)"
   std::string text() const;
 };

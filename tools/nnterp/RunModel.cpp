@@ -3,6 +3,7 @@
 #include "frontend/families/Qwen35MoeMemory.h"
 #include "runtime/exec/Hash.h"
 #include "runtime/exec/Key.h"
+#include "tools/nnterp/ArtefactProgram.h"
 #include "tools/nnterp/Continuation.h"
 #include "tools/nnterp/ProgramSource.h"
 #include "tools/nnterp/Stopwatch.h"
@@ -163,9 +164,16 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
     if (options.progress)
       options.progress(phase, fraction);
   };
-  ProgramRequest request{prepared, weights.index, weights.dtype, options.useCache, options.cacheDir, {}};
+  std::shared_ptr<gpu::Device> device = options.onDevice;
+  if (!device && options.target != Target::cpu) {
+    device = openDevice(options.target, options.device, diags);
+    if (!device)
+      return std::nullopt;
+  }
+  ProgramRequest request{prepared, weights.index, weights.dtype, options.target, options.useCache, options.cacheDir};
   request.progress = [&](std::string_view, double fraction) { progress("compile", fraction); };
-  std::optional<ReadyProgram> ready = obtainProgram(request, diags);
+  std::optional<ReadyProgram> ready = options.artefact ? openArtefact(*options.artefact, request, diags, device)
+                                                       : obtainProgram(request, diags, device);
   times.program = watch.lap();
   if (!ready)
     return std::nullopt;
@@ -174,13 +182,20 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
   if (!fitsBudget(options, estimate, diags))
     return std::nullopt;
 
-  std::optional<BoundTable> table = BoundTable::make(manifest, weights.index, diags);
+  std::unique_ptr<MemorySpace> ofDevice;
+  if (device)
+    ofDevice = deviceSpace(device, [&] { return ready->program->trim(); });
+  MemorySpace &space = ofDevice ? *ofDevice : hostSpace();
+  BindProgress uploading;
+  if (device)
+    uploading = [&](uint64_t done, uint64_t total) { progress("upload", double(done) / double(total)); };
+  std::optional<BoundTable> table = BoundTable::make(manifest, weights.index, diags, space, uploading);
   times.weights = watch.lap();
   if (!table)
     return std::nullopt;
   const InputRules rules = inputRules(prepared.config);
-  SequenceRun run({prepared.resolved, info, inputs, loaded, generation, *ready->program, *buffers, *table, rules.images,
-                   rules.patchValues});
+  SequenceRun run({prepared.resolved, info, inputs, loaded, generation, *ready->program, *buffers, *table, space,
+                   rules.images, rules.patchValues});
   if (!run.run([&](double fraction) { progress("run", fraction); }, options.onToken, diags))
     return std::nullopt;
   if (buffers->unedited() > 0)
@@ -189,9 +204,11 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
   times.run = watch.lap();
   times.prompt = run.costs().promptMilliseconds;
   times.steps = run.costs().stepsMilliseconds;
-  if (!options.saveState.empty() &&
-      !saveStates(options.saveState, run.states(), prepared.resolved.declaresWorlds, identity, diags))
-    return std::nullopt;
+  if (!options.saveState.empty()) {
+    std::optional<SavedStates> states = run.states(diags);
+    if (!states || !saveStates(options.saveState, *states, prepared.resolved.declaresWorlds, identity, diags))
+      return std::nullopt;
+  }
   times.total = watch.total();
 
   std::vector<std::pair<std::string, Tensor>> outputs = run.outputs(); // the run reads the plan, which moves on
@@ -202,6 +219,7 @@ std::optional<RunResult> runModel(const RunOptions &options, Diagnostics &diags)
   result.outputs = std::move(outputs);
   result.generated = run.generated();
   result.manifest = manifest;
+  result.device = device ? device->description() : "";
   result.compiled = ready->compiled;
   result.times = times;
   result.costs = run.costs();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "frontend/plan/RunBuffers.h"
+#include "runtime/exec/Artefact.h"
+#include "runtime/gpu/OpenDevice.h"
 #include "tools/nnterp/InputArguments.h"
 #include "tools/nnterp/MemoryEstimate.h"
 #include "tools/nnterp/PreparePlan.h"
@@ -17,7 +19,7 @@
 
 namespace nnterp {
 
-/// Called with "compile" or "run" and how much of it is done, 0 to 1.
+/// Called with "compile", "upload" or "run" and how much of it is done, 0 to 1.
 using Progress = std::function<void(std::string_view phase, double fraction)>;
 
 struct RunOptions {
@@ -31,6 +33,10 @@ struct RunOptions {
   int64_t chunk = 0;                 ///< columns of the prompt per call; 0: all in one
   std::string saveState, loadState;  ///< files; "" = none
   std::optional<uint64_t> maxMemory; ///< bytes
+  std::shared_ptr<const Artefact> artefact; ///< whose program runs, instead of one from the cache or the compiler
+  Target target = Target::cpu;
+  DeviceOptions device;
+  std::shared_ptr<gpu::Device> onDevice; ///< one that is open already, for the target; null: the run opens its own
   bool useCache = true;
   std::string cacheDir; ///< "" = ProgramCache::defaultRoot()
   Progress progress;    ///< may be empty
@@ -41,7 +47,7 @@ struct RunOptions {
 struct RunTimes {
   double read = 0;    ///< configuration, plan, headers, prompt
   double program = 0; ///< compiling, or opening the cached program
-  double weights = 0; ///< binding: mapping weights, and copying what must be
+  double weights = 0; ///< binding: mapping weights, and copying what must be, to a device all of them
   double run = 0;     ///< the prompt and the generated tokens
   double prompt = 0, steps = 0;
   double total = 0;
@@ -54,6 +60,7 @@ struct RunResult {
   std::vector<std::pair<std::string, Tensor>> outputs; ///< by output key, in the plan's order, `tokens` behind
   std::vector<GeneratedRow> generated;
   Manifest manifest;
+  std::string device;    ///< what it ran on, if not the CPU
   bool compiled = false; ///< false: the program came from the cache
   RunTimes times;
   SequenceCosts costs;

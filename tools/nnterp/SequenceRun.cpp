@@ -58,12 +58,12 @@ bool SequenceRun::start(Diagnostics &diags) {
     return false;
   }
   tensors.buffers = parts.buffers.common();
+  bool good = true;
   for (const auto &[name, extents] : parts.buffers.keeps())
     if (const SlotSpec *slot = findSlot(manifest, SlotKind::kept, name))
-      tensors.kept[name] = Tensor::make(slot->dtype, extents);
+      good &= parts.space.make(tensors.kept[name], slot->dtype, extents, diags);
 
   const int64_t N = parts.generation.tokens;
-  bool good = true;
   for (const WorldSpec &spec : parts.plan.worlds) {
     World &world = worlds.emplace_back();
     world.spec = &spec;
@@ -72,11 +72,13 @@ bool SequenceRun::start(Diagnostics &diags) {
     const int64_t B = world.batch->rows();
     world.hashes.resize(size_t(B));
     if (shape.images)
-      addImages(world);
+      good &= addImages(world, diags);
     world.ended = &ended.emplace(spec.name, std::vector<bool>(size_t(B), false)).first->second;
     auto saved = parts.loaded.find(spec.name);
     if (shape.memory) {
-      world.state.emplace(manifest.slots, world.prefix, B);
+      world.state = SequenceState::make(manifest.slots, world.prefix, B, diags, parts.space);
+      if (!world.state)
+        return false;
       good &= saved == parts.loaded.end() || world.state->restore(saved->second, diags);
       world.state->publish(world.prefix, tensors.states);
     }
@@ -107,28 +109,30 @@ bool SequenceRun::start(Diagnostics &diags) {
 }
 
 /// What the encoder reads of the world's input, and where it leaves the features; worlds that see the same share them.
-void SequenceRun::addImages(const World &world) {
+bool SequenceRun::addImages(const World &world, Diagnostics &diags) {
   const ImageTokenRules &rules = *parts.images;
   setImageInputs(*world.batch, rules, parts.patchValues, parts.plan.declaresWorlds ? world.spec->input + "/" : "",
                  tensors.inputs);
   const std::string name = world.prefix + "image_features";
   const SlotSpec *slot = findSlot(parts.program.manifest(), SlotKind::kept, name);
   if (!slot)
-    return;
+    return true;
   int64_t features = 0;
   if (world.batch->images)
     for (const ImageGrid &grid : world.batch->images->grids)
       features += grid.tokens(rules.mergeSize);
-  tensors.kept[name] = Tensor::make(slot->dtype, {features, slot->dims[1]});
+  return parts.space.make(tensors.kept[name], slot->dtype, {features, slot->dims[1]}, diags);
 }
 
-void SequenceRun::reserve(World &world, int64_t tokens) {
+bool SequenceRun::reserve(World &world, int64_t tokens, Diagnostics &diags) {
   if (!world.state)
-    return;
+    return true;
   const int64_t before = world.state->capacity();
-  world.state->reserve(tokens);
+  if (!world.state->reserve(tokens, diags))
+    return false;
   if (world.state->capacity() != before)
     world.state->publish(world.prefix, tensors.states);
+  return true;
 }
 
 RowPart SequenceRun::partOf(const World &world, int64_t row, const Call &call) const {
@@ -136,7 +140,7 @@ RowPart SequenceRun::partOf(const World &world, int64_t row, const Call &call) c
   return {loadedLength(world.spec->name, row) + window.past, window.past, window.length};
 }
 
-void SequenceRun::setPrompt(const Call &call) {
+bool SequenceRun::setPrompt(const Call &call, Diagnostics &diags) {
   for (World &world : worlds) {
     std::vector<RowPart> list;
     int64_t total = 1;
@@ -144,12 +148,14 @@ void SequenceRun::setPrompt(const Call &call) {
       list.push_back(partOf(world, b, call));
       total = std::max(total, list.back().past + list.back().length);
     }
-    reserve(world, total);
+    if (!reserve(world, total, diags))
+      return false;
     // Worlds with one input set the same twice: they continue from equally many tokens.
     const bool fresh = call.first && parts.loaded.empty();
     setPromptInputs(*world.batch, list, fresh, parts.plan.declaresWorlds ? world.spec->input + "/" : "",
                     tensors.inputs);
   }
+  return true;
 }
 
 void SequenceRun::noteFed(const Call &call) {
@@ -166,11 +172,12 @@ bool SequenceRun::call(Program::Entry entry, const RunProgress &progress, Diagno
   if (!parts.table.point(tensors, step, diags))
     return false;
   const std::optional<RunReport> report = parts.program.run(parts.table.slots(), progress, diags, entry);
-  if (!report)
+  if (!report || !parts.table.collect(step, diags))
     return false;
   spent.arenaPeak = std::max(spent.arenaPeak, report->arenaPeak);
   if (step && spent.steps > 0) // the first step grows the arena to what a step takes
     spent.stepAllocations += report->allocations;
+  spent.stepsReplayed += report->replayed;
   if (!report->failures.empty())
     reportFailures(*report, *parts.plan.plan, diags);
   return report->failures.empty();
@@ -179,7 +186,8 @@ bool SequenceRun::call(Program::Entry entry, const RunProgress &progress, Diagno
 bool SequenceRun::prompt(const std::function<void(double)> &progress, Diagnostics &diags) {
   for (const Call &chunk : parts.buffers.promptCalls()) {
     const auto weight = double(chunk.end - chunk.begin);
-    setPrompt(chunk);
+    if (!setPrompt(chunk, diags))
+      return false;
     parts.buffers.fill(chunk, ended, tensors.buffers);
     auto within = [&](int64_t done, int64_t total) {
       progress((finished + weight * (total > 0 ? double(done) / double(total) : 1)) / work);
@@ -222,7 +230,7 @@ bool SequenceRun::choose(int64_t step, const OnToken &onToken) {
   return more;
 }
 
-void SequenceRun::setStep() {
+bool SequenceRun::setStep(Diagnostics &diags) {
   for (World &world : worlds) {
     int64_t longest = 1;
     for (int64_t b = 0; b < world.batch->rows(); ++b) {
@@ -231,8 +239,10 @@ void SequenceRun::setStep() {
       world.step->set(b, world.state->tokens(b).back(), world.state->next(b), world.state->length(b), over);
     }
     world.step->finish();
-    reserve(world, longest);
+    if (!reserve(world, longest, diags))
+      return false;
   }
+  return true;
 }
 
 bool SequenceRun::steps(const std::function<void(double)> &progress, const OnToken &onToken, Diagnostics &diags) {
@@ -244,7 +254,8 @@ bool SequenceRun::steps(const std::function<void(double)> &progress, const OnTok
     if (!choose(k, onToken) || k + 1 == N)
       break;
     next.step = k;
-    setStep();
+    if (!setStep(diags))
+      return false;
     parts.buffers.fill(next, ended, tensors.buffers);
     if (!call(Program::Entry::step, within, diags))
       return false;
@@ -288,11 +299,17 @@ std::vector<std::pair<std::string, Tensor>> SequenceRun::outputs() const {
   return list;
 }
 
-SavedStates SequenceRun::states() const {
+std::optional<SavedStates> SequenceRun::states(Diagnostics &diags) const {
   SavedStates states;
-  for (const World &world : worlds)
-    if (world.state)
-      states[world.spec->name] = world.state->snapshot();
+  for (const World &world : worlds) {
+    std::optional<SavedSequence> saved;
+    if (!world.state)
+      continue;
+    saved = world.state->snapshot(diags);
+    if (!saved)
+      return std::nullopt;
+    states[world.spec->name] = std::move(*saved);
+  }
   return states;
 }
 

@@ -43,6 +43,7 @@ struct SequenceParts {
   Program &program;
   RunBuffers &buffers;
   BoundTable &table;
+  MemorySpace &space; ///< that the program works in
   std::optional<ImageTokenRules> images = {}; ///< of a model with an image encoder
   int64_t patchValues = 0;
 };
@@ -53,6 +54,7 @@ struct SequenceCosts {
   int64_t steps = 0;            ///< generated tokens that were fed back, per row
   uint64_t arenaPeak = 0;       ///< bytes of intermediate values held at once
   uint64_t stepAllocations = 0; ///< how often a step after the first asked the system for memory
+  int64_t stepsReplayed = 0;    ///< steps that were a recorded sequence of launches (see DeviceCalls)
   int64_t growths = 0;          ///< how often caches were made larger
   uint64_t stateBytes = 0;      ///< of all worlds' memory at the end
 };
@@ -61,14 +63,15 @@ class SequenceRun {
 public:
   explicit SequenceRun(const SequenceParts &parts);
 
-  /// Runs every call. `progress` gets the share of the work that is done. Errors: NNT1017, NNT1018, NNT1020, NNT1206.
+  /// Runs every call. `progress` gets the share of the work that is done. Errors: NNT1017, NNT1018, NNT1020, NNT1206, those of the
+  /// space and of the device.
   bool run(const std::function<void(double)> &progress, const OnToken &onToken, Diagnostics &diags);
 
   /// Tensors of the output file, the generated tokens behind the taps.
   std::vector<std::pair<std::string, Tensor>> outputs() const;
   const std::vector<GeneratedRow> &generated() const { return rows; }
-  /// Of every world; only in runs with memory.
-  SavedStates states() const;
+  /// Of every world; only in runs with memory. Errors: those of the space.
+  std::optional<SavedStates> states(Diagnostics &diags) const;
   const SequenceCosts &costs() const { return spent; }
   /// The plan's tables and numbers in the last call on the prompt.
   const TensorMap &buffers() const { return tensors.buffers; }
@@ -91,13 +94,13 @@ private:
   bool addLogits(const std::string &name, int64_t rows, Diagnostics &diags);
   bool prompt(const std::function<void(double)> &progress, Diagnostics &diags);
   bool steps(const std::function<void(double)> &progress, const OnToken &onToken, Diagnostics &diags);
-  void setPrompt(const Call &call);
+  bool setPrompt(const Call &call, Diagnostics &diags);
   void noteFed(const Call &call);
   bool choose(int64_t step, const OnToken &onToken);
-  void setStep();
+  bool setStep(Diagnostics &diags);
   bool call(Program::Entry entry, const RunProgress &progress, Diagnostics &diags);
-  void addImages(const World &world);
-  void reserve(World &world, int64_t tokens);
+  bool addImages(const World &world, Diagnostics &diags);
+  bool reserve(World &world, int64_t tokens, Diagnostics &diags);
   int64_t loadedLength(const std::string &world, int64_t row) const;
   RowPart partOf(const World &world, int64_t row, const Call &call) const;
 

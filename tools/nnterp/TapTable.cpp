@@ -215,6 +215,7 @@ std::string runJson(const RunResult &result, const std::vector<NextTokens> &rows
       .add("next_tokens", Json::list(std::move(next)))
       .add("generated", generatedJson(result, tokenizer))
       .add("file", file.empty() ? Json() : Json::of(file))
+      .add("device", result.device.empty() ? Json() : Json::of(result.device))
       .add("compiled", Json::of(result.compiled))
       .add("key", Json::of(result.manifest.key))
       .add("milliseconds", std::move(times))
@@ -224,6 +225,7 @@ std::string runJson(const RunResult &result, const std::vector<NextTokens> &rows
       .add("copied_bytes", Json::of(int64_t(result.copiedBytes)))
       .add("estimated_bytes", Json::of(int64_t(result.estimate.total())))
       .add("step_allocations", Json::of(int64_t(result.costs.stepAllocations)))
+      .add("steps_replayed", Json::of(result.costs.stepsReplayed))
       .add("cache_growths", Json::of(result.costs.growths))
       .add("remarks", toJson(diags));
   return json.dump(1) + "\n";

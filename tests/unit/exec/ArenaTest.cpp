@@ -10,7 +10,7 @@
 using namespace nnterp;
 
 TEST_CASE("blocks are aligned, disjoint and as large as asked", "[arena]") {
-  Arena arena;
+  HostArena arena;
   std::vector<std::pair<unsigned char *, uint64_t>> blocks;
   for (uint64_t size = 0; size < 600000; size = size < 300 ? size + 1 : size * 3 / 2) {
     auto *block = static_cast<unsigned char *>(arena.allocate(size));
@@ -26,7 +26,7 @@ TEST_CASE("blocks are aligned, disjoint and as large as asked", "[arena]") {
 }
 
 TEST_CASE("a released block is handed out again", "[arena]") {
-  Arena arena;
+  HostArena arena;
   for (uint64_t size : {1, 64, 1000, 1 << 20}) {
     void *first = arena.allocate(size);
     arena.release(first);
@@ -39,7 +39,7 @@ TEST_CASE("a released block is handed out again", "[arena]") {
 }
 
 TEST_CASE("current and peak bytes are counted by class", "[arena]") {
-  Arena arena;
+  HostArena arena;
   CHECK(arena.currentBytes() == 0);
   void *a = arena.allocate(1), *b = arena.allocate(65);
   CHECK(arena.currentBytes() == 64 + 128);
@@ -55,7 +55,7 @@ TEST_CASE("current and peak bytes are counted by class", "[arena]") {
 }
 
 TEST_CASE("a block is at most a quarter larger than asked", "[arena]") {
-  Arena arena;
+  HostArena arena;
   for (uint64_t size = 320; size < uint64_t(1) << 22; size = size * 11 / 10) {
     void *block = arena.allocate(size);
     CHECK(arena.currentBytes() >= size);
@@ -65,13 +65,13 @@ TEST_CASE("a block is at most a quarter larger than asked", "[arena]") {
 }
 
 TEST_CASE("what no system has is refused", "[arena]") {
-  Arena arena;
+  HostArena arena;
   CHECK(arena.allocate(~uint64_t(0)) == nullptr);
   CHECK(arena.currentBytes() == 0);
 }
 
 TEST_CASE("requests to the system are counted, and the peak can start again", "[arena]") {
-  Arena arena;
+  HostArena arena;
   CHECK(arena.systemAllocations() == 0);
   void *a = arena.allocate(100);
   CHECK(arena.systemAllocations() == 1);
@@ -87,7 +87,7 @@ TEST_CASE("requests to the system are counted, and the peak can start again", "[
 }
 
 TEST_CASE("clearing takes everything back", "[arena]") {
-  Arena arena;
+  HostArena arena;
   arena.allocate(100);
   arena.allocate(1000000);
   arena.clear();
@@ -99,7 +99,7 @@ TEST_CASE("clearing takes everything back", "[arena]") {
 }
 
 TEST_CASE("threads may allocate at once", "[arena]") {
-  Arena arena;
+  HostArena arena;
   auto work = [&](unsigned char mark) {
     for (int i = 0; i < 2000; ++i) {
       auto *block = static_cast<unsigned char *>(arena.allocate(200));

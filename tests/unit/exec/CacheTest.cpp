@@ -25,9 +25,9 @@ TEST_CASE("what was stored is found, under its key only", "[cache]") {
   const ProgramCache cache(dir / "deep/er");
   CHECK_FALSE(cache.find("k1"));
   Diagnostics diags;
-  std::optional<ProgramCache::Entry> stored = cache.store("k1", "bytes", manifestFor("k1"), diags);
+  std::optional<Artefact> stored = cache.store("k1", "bytes", manifestFor("k1"), diags);
   REQUIRE(stored);
-  std::optional<ProgramCache::Entry> found = cache.find("k1");
+  std::optional<Artefact> found = cache.find("k1");
   REQUIRE(found);
   CHECK(found->object == stored->object);
   CHECK(readBytes(found->object) == "bytes");
@@ -40,7 +40,7 @@ TEST_CASE("a second store of a key keeps the first", "[cache]") {
   const ProgramCache cache(dir.path);
   Diagnostics diags;
   REQUIRE(cache.store("k", "first", manifestFor("k"), diags));
-  std::optional<ProgramCache::Entry> second = cache.store("k", "second", manifestFor("k"), diags);
+  std::optional<Artefact> second = cache.store("k", "second", manifestFor("k"), diags);
   REQUIRE(second);
   CHECK(readBytes(second->object) == "first");
   CHECK(dir.names() == std::vector<std::string>{"k"}); // nothing temporary is left
@@ -65,7 +65,7 @@ TEST_CASE("a damaged or incomplete entry counts as absent and is replaced", "[ca
     writeBytes(folder, "x");
   }
   CHECK_FALSE(cache.find("k"));
-  std::optional<ProgramCache::Entry> again = cache.store("k", "new", manifestFor("k"), diags);
+  std::optional<Artefact> again = cache.store("k", "new", manifestFor("k"), diags);
   INFO(text(diags));
   REQUIRE(again);
   CHECK(readBytes(again->object) == "new");

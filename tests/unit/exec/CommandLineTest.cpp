@@ -60,16 +60,20 @@ TEST_CASE("every command has a help with examples", "[cli]") {
   CHECK(contains(call("--version").out, "nnterp "));
 }
 
-TEST_CASE("NNT0909: what is not in this version is refused by code", "[cli]") {
-  const Finished run = call("run " + checkpoints + "toy --target cuda");
+TEST_CASE("targets are known by name", "[cli]") {
+  for (const char *target : {"cpu", "cuda", "emulator"})
+    CHECK(call("check " + checkpoints + "toy --generate 0 --target " + target).status == 0);
+  const Finished other = call("run " + checkpoints + "toy --prompt x --target tpu");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "--target: tpu not in {cpu,cuda,emulator}"));
+}
+
+TEST_CASE("NNT1747: stage of programs for a GPU", "[cli]") {
+  const Finished run = call("compile " + checkpoints + "toy --emit ptx");
   CHECK(run.status == 1);
   CHECK(run.out == "");
-  CHECK(run.err == "--target: error NNT0909: the target \"cuda\" (--target) is not in this version\n");
-  CHECK(call("check " + checkpoints + "toy --target emulator").err ==
-        "--target: error NNT0909: the target \"emulator\" (--target) is not in this version\n"
-        "note: edits that reach no output were not looked for: there is no compiler at "
-        "/nowhere/libnnterp_compiler.so\n");
-  CHECK(call("check " + checkpoints + "toy --target cpu --generate 0").status == 0);
+  CHECK(run.err ==
+        "--emit: error NNT1747: programs for the CPU have no stage \"ptx\"; expected --target=cuda with it\n");
 }
 
 TEST_CASE("flags that exclude each other, and numbers that are none, are wrong usage", "[cli]") {

@@ -13,7 +13,7 @@ TEST_CASE("stages have names, in the order of the pipeline", "[door]") {
   CHECK(name(Stage::object) == "object");
   for (int i = 0; i <= int(Stage::object); ++i)
     CHECK(stageByName(name(Stage(i))) == Stage(i));
-  CHECK_FALSE(stageByName("ptx"));
+  CHECK_FALSE(stageByName("cubin"));
   CHECK_FALSE(stageByName(""));
 }
 

@@ -74,6 +74,18 @@ TEST_CASE("extents of calls are those that calls will have", "[memory]") {
   CHECK(second("total") == 3);
 }
 
+TEST_CASE("on a device all weights count", "[memory]") {
+  Outline run({{1, 2, 3}, {4}}, 0);
+  run.manifest.slots.push_back({SlotKind::weight, "model.norm.weight", DType::bf16, {128}});
+  CHECK(run.estimate().mapped == 256);
+  const uint64_t here = run.estimate().total();
+  run.manifest.target = "gpu";
+  CHECK(run.estimate().mapped == 0);
+  CHECK(run.estimate().uploaded == 256);
+  CHECK(run.estimate().total() == here + 256);
+  CHECK(run.estimate().text().find("256 B weights on the device") != std::string::npos);
+}
+
 TEST_CASE("intermediate values are those of the largest call", "[memory]") {
   Outline run({{1, 2, 3}, {4}}, 70);
   const Polynomial ids = Polynomial::extent("ids.0") * Polynomial::extent("ids.1"),

@@ -135,5 +135,5 @@ TEST_CASE("NNT1015: program of another version", "[program]") {
   Diagnostics diags;
   CHECK_FALSE(Program::open(TEST_PROGRAM, other, diags));
   CHECK(text(diags) == "error NNT1015: " TEST_PROGRAM " was compiled for version 99 of the interface to programs; this "
-                       "executor has version 2\n");
+                       "executor has version 3\n");
 }

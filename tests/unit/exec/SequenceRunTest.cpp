@@ -1,13 +1,12 @@
 // Tests of the run loop on a program whose next token depends on everything in memory: chunks, ends, states, samples,
 // and that a step allocates nothing.
-#include "tools/nnterp/SequenceRun.h"
-#include "RunResults.h"
-#include "tools/nnterp/Continuation.h"
+#include "SequenceHelp.h"
 
 #include <cstdlib>
 #include <new>
 
 using namespace nnterp;
+using namespace nnterp::test;
 
 /// Counts what the whole process asks for.
 static int64_t news = 0;
@@ -23,120 +22,6 @@ void *operator new(size_t bytes, const std::nothrow_t &) noexcept {
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-
-namespace {
-
-constexpr int64_t vocabulary = 97;
-using Ids = std::vector<int64_t>;
-using Rows = std::vector<Ids>;
-
-/// What the program says comes next behind tokens at their indices.
-int64_t following(const Ids &tokens) {
-  int64_t sum = 0;
-  for (int64_t p = 0; p < int64_t(tokens.size()); ++p)
-    sum += (p + 1) * (tokens[size_t(p)] + p);
-  return sum % vocabulary;
-}
-
-Ids continuation(Ids tokens, int64_t count, const Ids &eos = {}) {
-  Ids generated;
-  while (int64_t(generated.size()) < count) {
-    generated.push_back(following(tokens));
-    tokens.push_back(generated.back());
-    if (std::find(eos.begin(), eos.end(), tokens.back()) != eos.end())
-      break;
-  }
-  return generated;
-}
-
-Manifest sequenceManifest() {
-  Manifest m;
-  m.abi = abi::version;
-  m.steps = true;
-  for (const char *suffix : {"", "@gen"}) {
-    const std::string s = suffix;
-    m.slots.push_back({SlotKind::input, "ids" + s, DType::i64, {-1, -1}});
-    m.slots.push_back({SlotKind::input, "lengths" + s, DType::i64, {-1}});
-    m.slots.push_back({SlotKind::input, "positions" + s, DType::i64, {3, -1, -1}});
-    m.slots.push_back({SlotKind::input, "past" + s, DType::i64, {-1}});
-    m.slots.push_back({SlotKind::input, "total" + s, DType::i64, {1}});
-    m.slots.push_back({SlotKind::output, "next" + s, DType::f32, {-1, vocabulary}});
-    if (s.empty())
-      m.slots.push_back({SlotKind::input, "pads", DType::i64, {-1}});
-  }
-  m.slots.push_back({SlotKind::state, "layers[3].self_attn.keys", DType::f32, {-1, 1, -1, 1}});
-  return m;
-}
-
-/// One run of the program.
-struct Sequence {
-  int64_t generate = 0, chunk = 0, width = 0;
-  Ids eos;
-  SamplingSettings sampling;
-  SavedStates loaded;
-  Manifest manifest = sequenceManifest();
-
-  std::vector<GeneratedRow> generated;
-  std::map<std::string, Tensor> outputs;
-  SavedStates states;
-  SequenceCosts costs;
-  std::vector<int64_t> newsAtToken;
-  std::vector<double> fractions;
-  Diagnostics diags;
-
-  bool run(const Rows &rows) {
-    Batches inputs;
-    if (!rows.empty())
-      inputs["main"] = *batchFromIds(rows, {vocabulary, {}}, {}, diags, width);
-    if (!loaded.empty()) {
-      std::optional<Batches> joined = continueFrom(loaded, {{"main", "main", {}}}, inputs, "state", diags);
-      REQUIRE(joined);
-      inputs = *joined;
-    }
-    PlanSource source;
-    source.flags.taps = {"input_ids"};
-    std::optional<PreparedPlan> prepared =
-        preparePlan(NNTERP_TEST_DATA "/checkpoints/toy", source, runShape(generate, true), diags);
-    REQUIRE(prepared);
-    prepared->resolved.taps.clear(); // the program writes none
-    RunInfo info;
-    info.inputs["main"] = {inputs["main"].seq(), inputs["main"].rowLengths()};
-    info.generate = generate;
-    info.chunk = chunk;
-    if (!loaded.empty())
-      info.loaded["main"] = loaded["main"].lengths;
-    std::optional<RunBuffers> buffers =
-        RunBuffers::make(prepared->resolved, prepared->points, prepared->config, info, diags);
-    INFO(text(diags));
-    REQUIRE(buffers);
-    std::unique_ptr<Program> program = Program::open(TEST_SEQUENCE, manifest, diags);
-    REQUIRE(program);
-    TempDir dir;
-    save(dir, "model.safetensors", {{"w", tensorOf(DType::f32, {1}, {1})}});
-    std::optional<CheckpointIndex> weights = CheckpointIndex::open(dir.path, {{"w", {1}, {}}}, {}, diags);
-    REQUIRE(weights);
-    std::optional<BoundTable> table = BoundTable::make(program->manifest(), *weights, diags);
-    REQUIRE(table);
-    GenerationSettings generation;
-    generation.tokens = generate;
-    generation.eos = eos;
-    generation.pad = 96;
-    generation.sampling = sampling;
-    SequenceRun sequence({prepared->resolved, info, inputs, loaded, generation, *program, *buffers, *table});
-    newsAtToken.reserve(1000);
-    fractions.reserve(2000);
-    const bool good = sequence.run([&](double f) { fractions.push_back(f); },
-                                   [&](const GeneratedToken &) { newsAtToken.push_back(news); }, diags);
-    generated = sequence.generated();
-    for (auto &[key, tensor] : sequence.outputs())
-      outputs[key] = tensor;
-    states = sequence.states();
-    costs = sequence.costs();
-    return good;
-  }
-};
-
-} // namespace
 
 TEST_CASE("generated tokens are fed back through memory, row by row", "[sequence]") {
   Sequence run;
@@ -282,11 +167,14 @@ TEST_CASE("a step allocates nothing once memory has grown", "[sequence]") {
   Sequence run;
   run.generate = 60;
   run.sampling = {true, 1, 5, 0.9, 1};
+  std::vector<int64_t> newsAtToken;
+  newsAtToken.reserve(1000);
+  run.atToken = [&] { newsAtToken.push_back(news); };
   REQUIRE(run.run({{3, 1, 4}}));
   CHECK(run.costs.stepAllocations == 0);
-  REQUIRE(run.newsAtToken.size() == 60);
+  REQUIRE(newsAtToken.size() == 60);
   for (size_t i = 3; i < 60; ++i)
-    CHECK(run.newsAtToken[i] == run.newsAtToken[2]);
+    CHECK(newsAtToken[i] == newsAtToken[2]);
   CHECK(run.costs.growths == 1);
 
   Sequence longer;

@@ -16,6 +16,30 @@ std::string bytesText(double bytes) {
   return text;
 }
 
+std::string flopsText(double flops) {
+  const char *units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
+  size_t unit = 0;
+  while (flops >= 1000 && unit + 1 < std::size(units)) {
+    flops /= 1000;
+    ++unit;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g %s", flops, units[unit]);
+  return text;
+}
+
+std::string secondsText(double seconds) {
+  const char *units[] = {"s", "ms", "us", "ns", "ps"};
+  size_t unit = 0;
+  while (seconds > 0 && seconds < 1 && unit + 1 < std::size(units)) {
+    seconds *= 1000;
+    ++unit;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g %s", seconds, units[unit]);
+  return text;
+}
+
 std::string countText(int64_t count) {
   std::string digits = std::to_string(count);
   size_t first = digits[0] == '-' ? 1 : 0;

@@ -11,6 +11,10 @@ namespace nnterp {
 
 /// "512 B", "8 KiB", "1.5 MiB", "67.4 GiB".
 std::string bytesText(double bytes);
+/// "12.3 GFLOP".
+std::string flopsText(double flops);
+/// "1.25 s", "3.4 ms", "870 us", "12 ns".
+std::string secondsText(double seconds);
 /// "35,107,207,168": for the terminal only.
 std::string countText(int64_t count);
 /// Width on a terminal: code points, not bytes.

@@ -144,6 +144,8 @@ RunOptions Verifier::Session::plain(const std::string &plan, const Rows &prompts
   run.generation.eos.emplace(); // no token ends a row
   run.generation.pad = 0;
   run.useCache = options.useCache;
+  run.target = options.target;
+  run.onDevice = options.onDevice;
   run.cacheDir = options.cacheDir;
   run.progress = options.progress;
   return run;
@@ -311,6 +313,11 @@ std::optional<VerifyReport> verifyModel(const VerifyOptions &options, Diagnostic
   Stopwatch watch;
   std::optional<std::vector<const Check *>> wanted = wantedChecks(options.only, diags);
   VerifyOptions counted = options;
+  if (!counted.onDevice && counted.target != Target::cpu) {
+    counted.onDevice = openDevice(counted.target, {}, diags);
+    if (!counted.onDevice)
+      return std::nullopt;
+  }
   double done = 0, runs = 1;
   std::string current;
   if (options.progress) {

@@ -23,6 +23,8 @@ struct VerifyOptions {
   int64_t chunk = 2;                 ///< columns per piece of the prompt
   bool allBlocks = false;            ///< else the first linear, the first full and the last one
   std::vector<std::string> only;     ///< names of checks; none: all
+  Target target = Target::cpu;
+  std::shared_ptr<gpu::Device> onDevice; ///< for all runs; null: verifyModel opens one where the target has one
   bool useCache = true;
   std::string cacheDir;              ///< "" = ProgramCache::defaultRoot()
   Progress progress;                 ///< gets the check and how much of everything is done; may be empty

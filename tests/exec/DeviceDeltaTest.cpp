@@ -1,0 +1,169 @@
+// The gated delta rule as kernels: token by token and in chunks, rows of every length, states looked at, sequences cut.
+#include "tests/exec/DeviceKernels.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace nnterp;
+using namespace nnterp::test;
+
+namespace {
+
+constexpr int64_t heads = 3;
+
+struct Dims {
+  int64_t depth, width; ///< DK, DV
+};
+
+/// `%y, %z` and, where asked for, `%t`: the states after each token.
+Graph rule(DType model, Dims dims, bool states) {
+  std::string m = model == DType::bf16 ? "bf16" : "f32", h = std::to_string(heads);
+  std::string dk = std::to_string(dims.depth), dv = std::to_string(dims.width);
+  std::string keys = "tensor<?x?x" + h + "x" + dk + "xf32>", values = "tensor<?x?x" + h + "x" + dv + "x" + m + ">";
+  std::string rates = "tensor<?x?x" + h + "xf32>", betas = "tensor<?x?x" + h + "x" + m + ">";
+  std::string state = "tensor<?x" + h + "x" + dk + "x" + dv + "xf32>";
+  std::string all = "tensor<?x?x" + h + "x" + dk + "x" + dv + "xf32>";
+  return Graph("func.func @main(%q: " + keys + " {nnterp.input = \"q\"}, %k: " + keys + " {nnterp.input = \"k\"}, %v: " + values +
+               " {nnterp.input = \"v\"}, %g: " + rates + " {nnterp.input = \"g\"}, %b: " + betas + " {nnterp.input = \"b\"}, %s: " +
+               state + " {nnterp.input = \"s\"}, %n: tensor<?xi64> {nnterp.input = \"n\"}) -> (" + values +
+               " {nnterp.key = \"y\"}, " + state + " {nnterp.key = \"z\"}" + (states ? ", " + all + " {nnterp.key = \"t\"}" : "") +
+               ") {\n" + (states ? "%y, %z, %t" : "%y, %z") + " = hybrid.delta_rule %q, %k, %v, %g, %b, %s, %n " +
+               (states ? "states " : "") + "{nnterp.block = 0 : i64} : (" + keys + ", " + keys + ", " + values + ", " + rates +
+               ", " + betas + ", " + state + ", tensor<?xi64>) -> (" + values + ", " + state + (states ? ", " + all : "") +
+               ")\n return %y, %z" + (states ? ", %t" : "") + " : " + values + ", " + state + (states ? ", " + all : "") + "\n}");
+}
+
+bool has(const Graph &graph, const std::vector<std::string> &kinds) {
+  std::vector<std::string> kernels = graph.kernels();
+  return std::all_of(kinds.begin(), kinds.end(),
+                     [&](const std::string &kind) { return std::find(kernels.begin(), kernels.end(), kind) != kernels.end(); });
+}
+
+Tensor mapped(Tensor t, double (*f)(double)) {
+  Tensor wide = t.dtype == DType::f32 ? t : t.to(DType::f32);
+  for (int64_t i = 0; i < elementCount(wide.shape); ++i)
+    wide.as<float>()[i] = float(f(wide.at(i)));
+  return t.dtype == DType::f32 ? wide : wide.to(t.dtype);
+}
+
+Values given(DType model, Dims dims, int64_t rows, int64_t tokens, const std::vector<int64_t> &lengths) {
+  double scale = 1 / std::sqrt(double(dims.depth));
+  return {{"q", random(DType::f32, {rows, tokens, heads, dims.depth}, 1, scale)},
+          {"k", random(DType::f32, {rows, tokens, heads, dims.depth}, 2, scale)},
+          {"v", random(model, {rows, tokens, heads, dims.width}, 3)},
+          {"g", mapped(random(DType::f32, {rows, tokens, heads}, 4), [](double x) { return -x * x; })},
+          {"b", mapped(random(model, {rows, tokens, heads}, 5), [](double x) { return 1 / (1 + std::exp(-x)); })},
+          {"s", random(DType::f32, {rows, heads, dims.depth, dims.width}, 6)},
+          {"n", integers({rows}, lengths)}};
+}
+
+Shapes shapes(const Values &in, bool states) {
+  Shape values = in.at("v").shape, state = in.at("s").shape;
+  Shapes result{{"y", values}, {"z", state}};
+  if (states)
+    result["t"] = {values[0], values[1], heads, state[2], state[3]};
+  return result;
+}
+
+/// Tokens `from` to `to` of a tensor [1,S,...].
+Tensor tokens(const Tensor &t, int64_t from, int64_t to) {
+  Shape shape = t.shape;
+  size_t each = t.bytes() / size_t(shape[1]);
+  shape[1] = to - from;
+  Tensor result = Tensor::make(t.dtype, shape);
+  std::memcpy(result.data, t.as<char>() + each * size_t(from), result.bytes());
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("the delta rule agrees with the plain lowering for rows of every length") {
+  for (DType model : {DType::f32, DType::bf16})
+    for (Dims dims : {Dims{20, 28}, Dims{128, 40}}) {
+      INFO("DK " << dims.depth << ", " << (model == DType::bf16 ? "bf16" : "f32"));
+      Graph graph = rule(model, dims, false);
+      CHECK(has(graph, {"delta_chunks", "delta_steps"}));
+      CHECK_FALSE(has(graph, {"delta_states"}));
+      for (int64_t length : {1, 3, 37}) {
+        Values in = given(model, dims, 4, length, {length, length / 2, std::min<int64_t>(length, 17), 0});
+        Values cpu = graph.onCpu(in, shapes(in, false)), device = graph.onDevice(in, shapes(in, false));
+        CHECK(difference(cpu.at("y"), device.at("y"), 2e-6) == "");
+        CHECK(difference(cpu.at("z"), device.at("z"), 2e-6) == "");
+      }
+    }
+}
+
+TEST_CASE("beside a decay that forgets all, the others count as they are") {
+  Dims dims{20, 28};
+  Graph graph = rule(DType::f32, dims, false);
+  Values in = given(DType::f32, dims, 1, 24, {24});
+  for (int64_t h = 0; h < heads; ++h)
+    in.at("g").as<float>()[5 * heads + h] = -1e30f;
+  Values cpu = graph.onCpu(in, shapes(in, false)), device = graph.onDevice(in, shapes(in, false));
+  CHECK(difference(cpu.at("y"), device.at("y"), 2e-6) == "");
+  CHECK(difference(cpu.at("z"), device.at("z"), 2e-6) == "");
+}
+
+TEST_CASE("a row's delta rule is the same bits alone, beside longer rows and with its states looked at") {
+  Dims dims{20, 28};
+  Graph graph = rule(DType::f32, dims, false), looking = rule(DType::f32, dims, true);
+  CHECK(has(looking, {"delta_states", "delta_chunks", "delta_steps"}));
+  Values in = given(DType::f32, dims, 4, 21, {21, 18, 1, 0});
+  Values all = graph.onDevice(in, shapes(in, false)), seen = looking.onDevice(in, shapes(in, true));
+  CHECK(bitDifference(all.at("y"), seen.at("y")) == "");
+  CHECK(bitDifference(all.at("z"), seen.at("z")) == "");
+  CHECK(difference(looking.onCpu(in, shapes(in, true)).at("t"), seen.at("t"), 2e-6) == "");
+  for (int64_t r : {0, 1, 2}) {
+    int64_t length = in.at("n").as<int64_t>()[r];
+    Values own;
+    for (const auto &[name, value] : in)
+      own[name] = name == "s" || name == "n" ? row(value, r) : tokens(row(value, r), 0, length);
+    Values alone = graph.onDevice(own, shapes(own, false));
+    CHECK(bitDifference(tokens(row(all.at("y"), r), 0, length), alone.at("y")) == "");
+    CHECK(bitDifference(row(all.at("z"), r), alone.at("z")) == "");
+  }
+}
+
+TEST_CASE("a sequence may be cut anywhere") {
+  Dims dims{20, 28};
+  Graph graph = rule(DType::f32, dims, false);
+  Values in = given(DType::f32, dims, 1, 40, {40});
+  Values whole = graph.onDevice(in, shapes(in, false));
+  Tensor state = in.at("s");
+  for (auto [from, to] : {std::pair(0, 1), std::pair(1, 20), std::pair(20, 39), std::pair(39, 40)}) {
+    Values part{{"s", state}, {"n", integers({1}, {to - from})}};
+    for (const char *name : {"q", "k", "v", "g", "b"})
+      part[name] = tokens(in.at(name), from, to);
+    Values got = graph.onDevice(part, shapes(part, false));
+    CHECK(difference(tokens(whole.at("y"), from, to), got.at("y"), 2e-6) == "");
+    state = got.at("z");
+  }
+  CHECK(difference(whole.at("z"), state, 2e-6) == "");
+}
+
+TEST_CASE("a short convolution moves its state on in place, read before it is written") {
+  for (std::string model : {"f32", "bf16"}) {
+    std::string u = "tensor<?x?x20x" + model + ">", w = "tensor<20x1x4xbf16>", s = "tensor<?x20x4x" + model + ">";
+    Graph graph(
+        "func.func @main(%u: " + u + " {nnterp.input = \"u\"}, %n: tensor<?xi64> {nnterp.input = \"n\"}) -> (" + u +
+        " {nnterp.key = \"y\"}, " + s + " {nnterp.key = \"s\", nnterp.kind = \"state\"}) {\n" +
+        "%w = hybrid.weight \"w\" {nnterp.block = 0 : i64} : " + w + "\n%s = hybrid.memory \"s\" {nnterp.block = 0 : i64} : " + s +
+        "\n%y, %z = hybrid.short_conv %u, %w, %s, %n {nnterp.block = 0 : i64} : " + u + ", " + w + ", " + s +
+        ", tensor<?xi64>\n%a = hybrid.silu %y {nnterp.block = 0 : i64} : " + u + "\nreturn %a, %z : " + u + ", " + s + "\n}");
+    CHECK(graph.kernels() == std::vector<std::string>{"short_conv", "short_conv_state"});
+    DType dtype = model == "f32" ? DType::f32 : DType::bf16;
+    for (int64_t tokens : {1, 2, 7}) {
+      Values in{{"u", random(dtype, {3, tokens, 20}, 1)},
+                {"n", integers({3}, {tokens, tokens - 1, 0})},
+                {"w", random(DType::bf16, {20, 1, 4}, 2)},
+                {"s", random(dtype, {3, 20, 4}, 3)}};
+      Shapes out{{"y", {3, tokens, 20}}};
+      Values cpu = graph.onCpu(in, out), device = graph.onDevice(in, out);
+      CHECK(bitDifference(cpu.at("y"), device.at("y")) == "");
+      CHECK(bitDifference(cpu.at("s"), device.at("s")) == "");
+    }
+  }
+}
