@@ -124,6 +124,23 @@ static std::set<std::string> segmentPoints(const ResolvedPlan &plan) {
   return names;
 }
 
+/// How much memory the attention of one image takes is a number in memory, which the host of a GPU does not read.
+static bool fitsGpu(const ResolvedPlan &plan, Diagnostics &diags) {
+  auto refuse = [&](const SourceLoc &loc, const std::string &point) {
+    if (point.find('#') != std::string::npos)
+      diags.error("NNT0910", loc, "on a GPU this version does not look inside the attention of single images, as at \"" + point +
+                                      "\"; --target cpu does");
+  };
+  for (const EditSpec &edit : plan.edits)
+    refuse(plan.plan->edits[edit.entry].atLoc, edit.point);
+  for (const TapSpec &tap : plan.taps)
+    refuse(plan.plan->taps[tap.entry].atLoc, tap.gather.point);
+  for (const std::string &point : segmentPoints(plan)) // of sources and of what generated tokens read
+    if (!diags.hasErrors())
+      refuse({}, point);
+  return !diags.hasErrors();
+}
+
 bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &diags) {
   static const DialectRegistry registry = [] {
     DialectRegistry r;
@@ -139,6 +156,8 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
       request.progress(phase, fraction);
   };
 
+  if (request.target == "gpu" && request.plan && !fitsGpu(*request.plan, diags))
+    return false;
   progress("import", 0.0);
   PointTable points = qwen35MoePoints(*request.config);
   auto emit = [&](const RunShape &shape) {
