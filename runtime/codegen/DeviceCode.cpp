@@ -1,6 +1,7 @@
 // Compiles kernels with LLVM's NVPTX backend.
 #include "runtime/codegen/DeviceCode.h"
 
+#include "passes/lower/gpu/KernelWork.h"
 #include "runtime/codegen/Optimize.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -116,8 +117,10 @@ static std::string locationText(Location location) {
 
 std::vector<KernelSpec> kernelSpecs(ModuleOp module) {
   std::vector<KernelSpec> specs;
-  for (auto kernel : module.getOps<gpu::GPUModuleOp>())
-    specs.push_back({kernel.getName().str(), locationText(kernel.getLoc())});
+  for (auto kernel : module.getOps<gpu::GPUModuleOp>()) {
+    KernelWork work = workOf(kernel.lookupSymbol<gpu::GPUFuncOp>(kernel.getName()));
+    specs.push_back({kernel.getName().str(), locationText(kernel.getLoc()), std::move(work.flops), std::move(work.memory)});
+  }
   return specs;
 }
 

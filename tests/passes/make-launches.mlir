@@ -10,7 +10,7 @@
 // CHECK: gpu.launch_func @[[K:parallel_[0-9a-f]+]]::@[[K]] blocks in (%{{.*}}, %c1, %c1) threads in (%c128, %c1, %c1)  args(%{{.*}} : !llvm.ptr, %{{.*}} : i64, %{{.*}} : !llvm.ptr, %{{.*}} : i64)
 // CHECK-NOT: scf.parallel
 // CHECK: gpu.module @[[K]]
-// CHECK: gpu.func @[[K]](%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: i64) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
+// CHECK: gpu.func @[[K]](%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: !llvm.ptr, %{{.*}}: i64) kernel attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.minctasm = 1 : i32}
 // CHECK: arith.cmpi ult
 // CHECK: memref.load
 // CHECK: memref.store

@@ -37,8 +37,10 @@ Results lowerOp(PlainBuilder &b, TokenMaskOp op) {
 
 Results lowerOp(PlainBuilder &b, InputSizeOp op) {
   Value batch = b.toInt64(b.dim(op.getIds(), 0)), padded = b.toInt64(b.dim(op.getIds(), 1));
-  return tabulateLike(b, op.getResult(), op.getIds(),
-                      [&](ValueRange at) { return b.select(b.equal(at[0], b.index(0)), batch, padded); });
+  // No choice between two numbers: on a GPU they are parameters, and choosing would become a load from a computed address.
+  return tabulateLike(b, op.getResult(), op.getIds(), [&](ValueRange at) {
+    return b.add(batch, b.mul(b.toInt64(at[0]), b.sub(padded, batch)));
+  });
 }
 
 Results lowerOp(PlainBuilder &b, EmbeddingOp op) {

@@ -38,6 +38,8 @@ DeviceKernel::DeviceKernel(Operation *anchor, StringRef kind, int64_t threadsPer
   b.setInsertionPointToStart(module.getBody());
   function = gpu::GPUFuncOp::create(b, kind, b.getFunctionType({}, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  // Registers before occupancy: left to itself, ptxas saves registers of kernels that would have enough of them by spilling.
+  function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
   function.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   b.setInsertionPointToStart(&function.getBody().front());
   bodyStart = arith::ConstantIndexOp::create(b, 0);
