@@ -14,6 +14,7 @@ namespace func { class FuncDialect; class FuncOp; }
 namespace linalg { class LinalgDialect; }
 namespace LLVM { class LLVMDialect; }
 namespace math { class MathDialect; }
+namespace NVVM { class NVVMDialect; }
 namespace memref { class MemRefDialect; }
 namespace scf { class SCFDialect; }
 namespace tensor { class TensorDialect; }

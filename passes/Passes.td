@@ -157,7 +157,7 @@ def MakeLaunches : Pass<"nnterp-make-launches", "::mlir::ModuleOp"> {
     not depend on the others. Its parameters are bare pointers and 64-bit integers.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::LLVM::LLVMDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::math::MathDialect"];
 }
 
 def LowerLaunches : Pass<"nnterp-lower-launches", "::mlir::ModuleOp"> {

@@ -99,7 +99,8 @@ Manifest manifestOf(ModuleOp module, const CompileRequest &request, const Tier &
   m.steps = module.lookupSymbol("nnterp_step") != nullptr;
   m.images = module.lookupSymbol("nnterp_images") != nullptr;
   if (m.target == "gpu")
-    module.walk([&](ProjectOutOp op) { m.failureEntries = std::max<int64_t>(m.failureEntries, int64_t(op.getEntry()) + 1); });
+    module.walk(
+        [&](ProjectOutOp op) { m.failureEntries = std::max<int64_t>(m.failureEntries, int64_t(op.getEntry()) + 1); });
   return m;
 }
 
@@ -128,8 +129,9 @@ static std::set<std::string> segmentPoints(const ResolvedPlan &plan) {
 static bool fitsGpu(const ResolvedPlan &plan, Diagnostics &diags) {
   auto refuse = [&](const SourceLoc &loc, const std::string &point) {
     if (point.find('#') != std::string::npos)
-      diags.error("NNT0910", loc, "on a GPU this version does not look inside the attention of single images, as at \"" + point +
-                                      "\"; --target cpu does");
+      diags.error("NNT0910", loc,
+                  "on a GPU this version does not look inside the attention of single images, as at \"" + point +
+                      "\"; --target cpu does");
   };
   for (const EditSpec &edit : plan.edits)
     refuse(plan.plan->edits[edit.entry].atLoc, edit.point);

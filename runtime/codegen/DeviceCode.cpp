@@ -6,21 +6,17 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Target/TargetOptions.h"
 
 #include <mutex>
 
@@ -38,14 +34,7 @@ std::unique_ptr<llvm::TargetMachine> deviceMachine(std::string &error) {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, chipName, "+ptx70", options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return makeMachine(llvm::Triple("nvptx64-nvidia-cuda"), chipName, "+ptx70", std::nullopt, error);
 }
 
 bool fail(Diagnostics &diags, const char *code, std::string message) {
@@ -56,18 +45,9 @@ bool fail(Diagnostics &diags, const char *code, std::string message) {
 /// One kernel's text with LLVM's head on it.
 std::optional<std::string> compileKernel(gpu::GPUModuleOp kernel, llvm::TargetMachine &machine, std::string &error) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  {
-    ScopedDiagnosticHandler handler(kernel.getContext(), [&](mlir::Diagnostic &diagnostic) {
-      error += (error.empty() ? "" : "; ") + diagnostic.str();
-      return success();
-    });
-    module = translateModuleToLLVMIR(kernel, context, kernel.getName());
-  }
+  std::unique_ptr<llvm::Module> module = translateModule(kernel, context, kernel.getName(), machine, error);
   if (!module)
     return std::nullopt;
-  module->setTargetTriple(machine.getTargetTriple());
-  module->setDataLayout(machine.createDataLayout());
   optimizeModule(*module, machine);
   llvm::SmallString<0> text;
   if (!compileModule(*module, machine, llvm::CodeGenFileType::AssemblyFile, text)) {
@@ -101,7 +81,8 @@ std::string headOf(llvm::StringRef text) {
 
 } // namespace
 
-/// "linear, layers[3].self_attn.q_proj.output": what a location names, from the outermost on; places in files as FILE:LINE:COLUMN.
+/// "linear, layers[3].self_attn.q_proj.output": what a location names, from the outermost on; places in files as
+/// FILE:LINE:COLUMN.
 static std::string locationText(Location location) {
   std::vector<std::string> parts;
   location->walk([&](Location part) {
@@ -119,7 +100,8 @@ std::vector<KernelSpec> kernelSpecs(ModuleOp module) {
   std::vector<KernelSpec> specs;
   for (auto kernel : module.getOps<gpu::GPUModuleOp>()) {
     KernelWork work = workOf(kernel.lookupSymbol<gpu::GPUFuncOp>(kernel.getName()));
-    specs.push_back({kernel.getName().str(), locationText(kernel.getLoc()), std::move(work.flops), std::move(work.memory)});
+    specs.push_back(
+        {kernel.getName().str(), locationText(kernel.getLoc()), std::move(work.flops), std::move(work.memory)});
   }
   return specs;
 }

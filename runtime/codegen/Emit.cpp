@@ -5,17 +5,14 @@
 #include "runtime/abi/Diagnostic.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -24,7 +21,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <mutex>
@@ -64,34 +60,18 @@ std::unique_ptr<llvm::TargetMachine> targetMachine(const Tier &tier, std::string
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, tier.cpu, tier.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return makeMachine(llvm::Triple(llvm::sys::getDefaultTargetTriple()), tier.cpu, tier.features, llvm::Reloc::PIC_,
+                     error);
 }
 
 /// What the generated code may take from the C library.
 constexpr llvm::StringLiteral allowedSymbols[] = {"memcpy", "memmove", "memset"};
 
-/// The module as LLVM IR for the machine; null with what MLIR says about it in `error`.
 std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                         const llvm::TargetMachine &machine, std::string &error) {
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
-  mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
-    error += (error.empty() ? "" : "; ") + diagnostic.str();
-    return mlir::success();
-  });
-  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, context, "nnterp");
-  if (result) {
-    result->setTargetTriple(machine.getTargetTriple());
-    result->setDataLayout(machine.createDataLayout());
-  }
-  return result;
+  return translateModule(module, context, "nnterp", machine, error);
 }
 
 /// Checks that every symbol the object needs is one it may need.

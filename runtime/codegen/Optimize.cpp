@@ -1,14 +1,46 @@
-// Runs LLVM's passes.
+// Translates to LLVM IR and runs LLVM's passes.
 #include "runtime/codegen/Optimize.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
 
 namespace nnterp {
+
+std::unique_ptr<llvm::TargetMachine> makeMachine(const llvm::Triple &triple, llvm::StringRef cpu,
+                                                 llvm::StringRef features, std::optional<llvm::Reloc::Model> relocation,
+                                                 std::string &error) {
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, features, options, relocation, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+std::unique_ptr<llvm::Module> translateModule(mlir::Operation *module, llvm::LLVMContext &context, llvm::StringRef name,
+                                              const llvm::TargetMachine &machine, std::string &error) {
+  mlir::ScopedDiagnosticHandler handler(module->getContext(), [&](mlir::Diagnostic &diagnostic) {
+    error += (error.empty() ? "" : "; ") + diagnostic.str();
+    return mlir::success();
+  });
+  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, context, name);
+  if (result) {
+    result->setTargetTriple(machine.getTargetTriple());
+    result->setDataLayout(machine.createDataLayout());
+  }
+  return result;
+}
 
 /// Tells LLVM that no library function exists but those, so that it neither knows nor invents calls of others.
 static llvm::TargetLibraryInfoImpl libraryInfo(const llvm::Triple &triple) {

@@ -17,9 +17,6 @@ namespace {
 
 /// Whether NNTERP_ONLY, names with commas between them, has the case in it; without it, every case is.
 bool isWanted(const GoldenCase &golden) {
-  // It looks inside the attention of single images, which the CPU alone serves (NNT0910).
-  if (testTarget() != Target::cpu && golden.name == "images")
-    return false;
   const char *only = std::getenv("NNTERP_ONLY");
   return !only || ("," + std::string(only) + ",").find("," + golden.name + ",") != std::string::npos;
 }

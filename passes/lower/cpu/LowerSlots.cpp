@@ -7,11 +7,10 @@
 #include "passes/Passes.h"
 
 #include "dialect/Nnterp/Nnterp.h"
+#include "passes/lower/DenseMemory.h"
 #include "passes/lower/HostCalls.h"
 #include "runtime/abi/Frame.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -140,22 +139,9 @@ private:
                                       ArrayRef<LLVM::GEPArg>{number});
     Value data = run.load(run.pointer, place, offsetof(abi::Slot, data), true);
 
-    auto descriptor = MemRefDescriptor::poison(b, b.getLoc(), converter.convertType(type));
-    descriptor.setAllocatedPtr(b, b.getLoc(), data);
-    descriptor.setAlignedPtr(b, b.getLoc(), data);
-    descriptor.setConstantOffset(b, b.getLoc(), 0);
-    Value stride = run.constant(1);
-    for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
-      Value extent = type.isDynamicDim(unsigned(axis))
-                         ? run.load(run.i64, place, int64_t(offsetof(abi::Slot, sizes)) + 8 * axis, true)
-                         : run.constant(type.getDimSize(unsigned(axis)));
-      descriptor.setSize(b, b.getLoc(), unsigned(axis), extent);
-      descriptor.setStride(b, b.getLoc(), unsigned(axis), stride);
-      if (axis > 0)
-        stride = LLVM::MulOp::create(b, stride, extent);
-    }
-    auto memref = UnrealizedConversionCastOp::create(b, type, Value(descriptor));
-    slot.replaceAllUsesWith(memref.getResult(0));
+    slot.replaceAllUsesWith(denseMemory(b, b.getLoc(), type, data, converter, [&](int64_t axis) {
+      return run.load(run.i64, place, int64_t(offsetof(abi::Slot, sizes)) + 8 * axis, true);
+    }));
     slot.erase();
   }
 

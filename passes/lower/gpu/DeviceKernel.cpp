@@ -1,10 +1,8 @@
 // Writes kernels: parameters, names, launches.
 #include "passes/lower/gpu/DeviceKernel.h"
 
-#include "dialect/Nnterp/Nnterp.h"
+#include "passes/lower/DenseMemory.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -30,6 +28,23 @@ std::string kernelKind(Operation *op) {
   return kind;
 }
 
+void device::when(plain::PlainBuilder &b, Value condition, function_ref<void()> body) {
+  auto guarded = scf::IfOp::create(b, condition);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(guarded.thenBlock());
+  body();
+}
+
+SmallVector<Value> device::delinearize(plain::PlainBuilder &b, Value flat, ValueRange extents) {
+  SmallVector<Value> at(extents.size());
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    at[axis] = axis == 0 ? flat : b.remainder(flat, extents[axis]);
+    if (axis > 0)
+      flat = b.div(flat, extents[axis]);
+  }
+  return at;
+}
+
 DeviceKernel::DeviceKernel(Operation *anchor, StringRef kind, int64_t threadsPerBlock)
     : b(anchor->getLoc(), anchor->getContext()), anchor(anchor), host(anchor), kind(kind), threads(threadsPerBlock) {
   auto top = anchor->getParentOfType<ModuleOp>();
@@ -38,7 +53,8 @@ DeviceKernel::DeviceKernel(Operation *anchor, StringRef kind, int64_t threadsPer
   b.setInsertionPointToStart(module.getBody());
   function = gpu::GPUFuncOp::create(b, kind, b.getFunctionType({}, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  // Registers before occupancy: left to itself, ptxas saves registers of kernels that would have enough of them by spilling.
+  // Registers before occupancy: left to itself, ptxas saves registers of kernels that would have enough of them by
+  // spilling.
   function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
   function.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   b.setInsertionPointToStart(&function.getBody().front());
@@ -64,26 +80,12 @@ Value DeviceKernel::importMemory(Value memory) {
   SmallVector<Value> extents;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     if (type.isDynamicDim(unsigned(axis)))
-      extents.push_back(parameter(arith::IndexCastOp::create(host, loc, host.getI64Type(),
-                                                             memref::DimOp::create(host, loc, memory, axis))));
+      extents.push_back(parameter(
+          arith::IndexCastOp::create(host, loc, host.getI64Type(), memref::DimOp::create(host, loc, memory, axis))));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(bodyStart);
-  LLVMTypeConverter converter(b.getContext());
-  auto descriptor = MemRefDescriptor::poison(b, loc, converter.convertType(type));
-  descriptor.setAllocatedPtr(b, loc, pointer);
-  descriptor.setAlignedPtr(b, loc, pointer);
-  descriptor.setConstantOffset(b, loc, 0);
-  auto constant = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(b, b.getI64Type(), value); };
-  Value stride = constant(1);
-  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
-    Value extent =
-        type.isDynamicDim(unsigned(axis)) ? extents.pop_back_val() : constant(type.getDimSize(unsigned(axis)));
-    descriptor.setSize(b, loc, unsigned(axis), extent);
-    descriptor.setStride(b, loc, unsigned(axis), stride);
-    if (axis > 0)
-      stride = LLVM::MulOp::create(b, stride, extent);
-  }
-  return UnrealizedConversionCastOp::create(b, type, Value(descriptor)).getResult(0);
+  return denseMemory(b, loc, type, pointer, LLVMTypeConverter(b.getContext()),
+                     [&](int64_t) { return extents.pop_back_val(); });
 }
 
 /// Scalar loops and branches that change no memory.
@@ -161,27 +163,20 @@ Value DeviceKernel::shared(ArrayRef<int64_t> shape, Type element) {
 
 void DeviceKernel::perElement(ValueRange hostExtents, function_ref<void(ValueRange at)> body) {
   Location loc = b.getLoc();
-  Value count = arith::ConstantIndexOp::create(host, loc, 1), width = arith::ConstantIndexOp::create(host, loc, threads);
+  Value count = arith::ConstantIndexOp::create(host, loc, 1),
+        width = arith::ConstantIndexOp::create(host, loc, threads);
   SmallVector<Value> extents;
   for (Value extent : hostExtents) {
     count = arith::MulIOp::create(host, loc, count, extent);
     extents.push_back(import(extent));
   }
-  Value all = arith::ConstantIndexOp::create(b, 1);
+  Value all = b.index(1);
   for (Value extent : extents)
-    all = arith::MulIOp::create(b, all, extent);
-  Value first = arith::MulIOp::create(b, block(), arith::ConstantIndexOp::create(b, threads));
-  Value rest = arith::AddIOp::create(b, first, thread());
-  auto guarded = scf::IfOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ult, rest, all));
-  b.setInsertionPointToStart(guarded.thenBlock());
-  SmallVector<Value> at(extents.size());
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    at[axis] = axis == 0 ? rest : Value(arith::RemUIOp::create(b, rest, extents[axis]));
-    if (axis > 0)
-      rest = arith::DivUIOp::create(b, rest, extents[axis]);
-  }
-  body(at);
-  b.setInsertionPointAfter(guarded);
+    all = b.mul(all, extent);
+  Value first = b.mul(block(), b.index(threads));
+  Value flat = b.add(first, thread());
+  Value within = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, flat, all);
+  device::when(b, within, [&] { body(device::delinearize(b, flat, extents)); });
   launch(arith::CeilDivUIOp::create(host, loc, count, width));
 }
 
@@ -220,7 +215,8 @@ void DeviceKernel::launch(std::array<Value, 3> grid) {
   gpu::ReturnOp::create(b);
   Value one = arith::ConstantIndexOp::create(host, b.getLoc(), 1);
   Value size = arith::ConstantIndexOp::create(host, b.getLoc(), threads);
-  gpu::LaunchFuncOp::create(host, b.getLoc(), named(), {grid[0], grid[1], grid[2]}, {size, one, one}, Value(), operands);
+  gpu::LaunchFuncOp::create(host, b.getLoc(), named(), {grid[0], grid[1], grid[2]}, {size, one, one}, Value(),
+                            operands);
 }
 
 } // namespace nnterp

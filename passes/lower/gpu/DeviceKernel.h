@@ -64,6 +64,13 @@ private:
   int64_t globals = 0;
 };
 
+namespace device {
+/// Runs `body` where a condition holds.
+void when(plain::PlainBuilder &b, mlir::Value condition, mlir::function_ref<void()> body);
+/// The indices of the `flat`-th entry of a domain in row-major order; the first index takes what is left.
+llvm::SmallVector<mlir::Value> delinearize(plain::PlainBuilder &b, mlir::Value flat, mlir::ValueRange extents);
+} // namespace device
+
 /// The short name of the kernels of an op: where its location says what it was made from, that.
 std::string kernelKind(mlir::Operation *op);
 

@@ -35,7 +35,8 @@ struct DeviceMathPass : impl::DeviceMathBase<DeviceMathPass> {
       StringRef intrinsic = intrinsicOf(op);
       if (intrinsic.empty())
         return;
-      // As calls by name: the conversion to NVVM refuses LLVM's own ops for these, since it would make them calls of a library.
+      // As calls by name: the conversion to NVVM refuses LLVM's own ops for these, since it would make them calls of a
+      // library.
       OpBuilder b(op);
       auto call = LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResultTypes(), b.getStringAttr(intrinsic),
                                                 op->getOperands(), LLVM::FastmathFlagsAttr());

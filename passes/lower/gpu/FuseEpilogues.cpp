@@ -1,7 +1,8 @@
-// Moves elementwise readers of a value into the kernel that computes it: edits, taps of whole values, activations, residual sums.
+// Moves elementwise readers of a value into the kernel that computes it: edits, taps of whole values, activations,
+// residual sums.
 //
-// A reader that looks at each element of the value at its own index alone gets it from the register in which it was computed. Rounding
-// stays what it was: it sees the element as it would have been stored.
+// A reader that looks at each element of the value at its own index alone gets it from the register in which it was
+// computed. Rounding stays what it was: it sees the element as it would have been stored.
 #include "passes/Passes.h"
 
 #include "dialect/Device/Device.h"
@@ -26,8 +27,8 @@ bool isElementwise(linalg::GenericOp op) {
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
 }
 
-/// Writes extents of results as extents of the memory they are made in, and those as the sizes it was made with: a reader that takes its
-/// own extents from the value would otherwise depend on it.
+/// Writes extents of results as extents of the memory they are made in, and those as the sizes it was made with: a
+/// reader that takes its own extents from the value would otherwise depend on it.
 void resolveExtents(func::FuncOp function) {
   function.walk([](tensor::DimOp dim) {
     std::optional<int64_t> axis = dim.getConstantIndex();
@@ -90,7 +91,8 @@ public:
   Fusion(Producer producer, linalg::GenericOp reader) : producer(producer), reader(reader) {}
 
   bool run() {
-    if (producer.op->getBlock() != reader->getBlock() || !readsOwnElementsOnly() || !sameDomain() || !destinationsApart())
+    if (producer.op->getBlock() != reader->getBlock() || !readsOwnElementsOnly() || !sameDomain() ||
+        !destinationsApart())
       return false;
     Operation *place = reader;
     if (!nothingReadsBetween()) {
@@ -140,8 +142,8 @@ private:
     return true;
   }
 
-  /// The reader writes to fresh memory or in place of the producer's result, and the producer to fresh memory: nothing that either reads
-  /// elsewhere can be overwritten.
+  /// The reader writes to fresh memory or in place of the producer's result, and the producer to fresh memory: nothing
+  /// that either reads elsewhere can be overwritten.
   bool destinationsApart() {
     Value own = reader.getDpsInitOperand(0)->get();
     if (!isOurs(own) && !own.getDefiningOp<tensor::EmptyOp>())
@@ -183,7 +185,8 @@ private:
     OpBuilder b(place);
     SmallVector<unsigned> kept; // results of the producer that others read as well
     for (unsigned i = 0; i < producer.outs(); ++i)
-      if (llvm::any_of(producer.op->getResult(i).getUsers(), [&](Operation *user) { return !reader->isAncestor(user); }))
+      if (llvm::any_of(producer.op->getResult(i).getUsers(),
+                       [&](Operation *user) { return !reader->isAncestor(user); }))
         kept.push_back(i);
     SmallVector<Value> outs;
     SmallVector<Type> types;
@@ -212,8 +215,8 @@ private:
   Operation *emptyKernel(OpBuilder &b, SmallVector<Type> types, ValueRange outs) {
     auto kernel = cast<device::KernelOp>(producer.op);
     llvm::append_range(types, kernel.getStates().getTypes());
-    return device::KernelOp::create(b, kernel.getLoc(), types, kernel.getKindAttr(), kernel.getConfigAttr(), kernel.getInputs(), outs,
-                                    kernel.getStates());
+    return device::KernelOp::create(b, kernel.getLoc(), types, kernel.getKindAttr(), kernel.getConfigAttr(),
+                                    kernel.getInputs(), outs, kernel.getStates());
   }
   Operation *emptyLoops(OpBuilder &b, TypeRange types, ValueRange outs) {
     SmallVector<AffineMap> maps(outs.size(), b.getMultiDimIdentityMap(unsigned(rank())));
@@ -231,7 +234,8 @@ private:
     else
       for (Type type : merged->getResultTypes())
         arguments.push_back(cast<RankedTensorType>(type).getElementType());
-    Block *body = b.createBlock(&merged->getRegion(0), {}, arguments, SmallVector<Location>(arguments.size(), merged->getLoc()));
+    Block *body =
+        b.createBlock(&merged->getRegion(0), {}, arguments, SmallVector<Location>(arguments.size(), merged->getLoc()));
     IRMapping map;
     if (isa<device::KernelOp>(merged))
       map.map(from.getArguments(), body->getArguments()); // a loop nest's own are memory that nothing has written

@@ -104,7 +104,8 @@ private:
 
   static Value rootOf(Value memory) {
     while (Operation *def = memory.getDefiningOp()) {
-      if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ReinterpretCastOp>(def))
+      if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+               memref::ReinterpretCastOp>(def))
         break;
       memory = def->getOperand(0);
     }
@@ -123,7 +124,8 @@ private:
   Polynomial rangeOf(scf::ForOp loop) {
     if (std::optional<Polynomial> upper = valueOf(loop.getUpperBound())) {
       IntegerAttr first, last;
-      if (matchPattern(loop.getLowerBound(), m_Constant(&first)) && matchPattern(loop.getUpperBound(), m_Constant(&last)))
+      if (matchPattern(loop.getLowerBound(), m_Constant(&first)) &&
+          matchPattern(loop.getUpperBound(), m_Constant(&last)))
         return std::max<int64_t>(last.getInt() - first.getInt(), 0);
       return *upper;
     }

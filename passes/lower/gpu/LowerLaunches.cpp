@@ -23,7 +23,8 @@ struct LowerLaunchesPass : impl::LowerLaunchesBase<LowerLaunchesPass> {
     for (auto kernel : module.getOps<gpu::GPUModuleOp>())
       numbers.try_emplace(kernel.getName(), int64_t(numbers.size()));
     for (auto function : module.getOps<func::FuncOp>())
-      function.walk([&](gpu::LaunchFuncOp launch) { lower(function, launch, numbers.lookup(launch.getKernelModuleName())); });
+      function.walk(
+          [&](gpu::LaunchFuncOp launch) { lower(function, launch, numbers.lookup(launch.getKernelModuleName())); });
   }
 
   static void lower(func::FuncOp function, gpu::LaunchFuncOp launch, int64_t number) {

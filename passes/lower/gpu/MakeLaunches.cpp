@@ -1,7 +1,8 @@
-// Turns what computes on memory into kernels: a host function keeps calls, allocations, loops over tokens, and launches.
+// Turns what computes on memory into kernels: a host function keeps calls, allocations, loops over tokens, and
+// launches.
 //
-// A parallel loop is a kernel with a thread per element. Loops of the host that start launches stay on the host: their bounds are
-// extents, which it knows. What is left is sequential and becomes a kernel of one thread.
+// A parallel loop is a kernel with a thread per element. Loops of the host that start launches stay on the host: their
+// bounds are extents, which it knows. What is left is sequential and becomes a kernel of one thread.
 #include "passes/Passes.h"
 
 #include "dialect/Nnterp/Nnterp.h"
@@ -32,8 +33,8 @@ constexpr int64_t threadsPerBlock = 128;
 bool needsHost(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return isa<func::CallOp, memref::AllocOp, memref::DeallocOp, scf::ParallelOp, device::KernelOp,
-                   ProgressOp>(inner)
+        return isa<func::CallOp, memref::AllocOp, memref::DeallocOp, scf::ParallelOp, device::KernelOp, ProgressOp>(
+                   inner)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -41,18 +42,14 @@ bool needsHost(Operation *op) {
 }
 
 bool writesMemory(Operation *op) {
-  return op->walk([](Operation *inner) {
-             return isa<memref::StoreOp, FailOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-           })
+  return op
+      ->walk([](Operation *inner) {
+        return isa<memref::StoreOp, FailOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
 struct MakeLaunchesPass : impl::MakeLaunchesBase<MakeLaunchesPass> {
-  void getDependentDialects(DialectRegistry &registry) const override {
-    MakeLaunchesBase::getDependentDialects(registry);
-    registry.insert<NVVM::NVVMDialect, math::MathDialect>(); // what builders of kernels write
-  }
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), UnitAttr::get(&getContext()));

@@ -1,14 +1,16 @@
 // The delta rule for many tokens: sixteen of them are one triangular system, and the state moves on once for all.
 //
-// With G the decays' sum from the chunk's first token to a token and S the state before it, the corrections U of a chunk solve
+// With G the decays' sum from the chunk's first token to a token and S the state before it, the corrections U of a
+// chunk solve
 //
 //   U[t] + sum over j < t of beta[t] exp(G[t] - G[j]) (k[t] . k[j]) U[j] = beta[t] (v[t] - exp(G[t]) S^T k[t])
 //
 // and then  y[t] = exp(G[t]) S^T q[t] + sum over j <= t of exp(G[t] - G[j]) (q[t] . k[j]) U[j],
 //           S' = exp(G[last]) S + sum over j of exp(G[last] - G[j]) k[j] U[j]^T.
 //
-// A difference G[t] - G[j] is the sum of the decays between the two, and made so. It is exponentiated for j <= t only, where it is not
-// positive. Tokens behind the row's end have decay, beta, key and query 0, which changes nothing for those before them.
+// A difference G[t] - G[j] is the sum of the decays between the two, and made so. It is exponentiated for j <= t only,
+// where it is not positive. Tokens behind the row's end have decay, beta, key and query 0, which changes nothing for
+// those before them.
 #include "passes/lower/gpu/kernels/Delta.h"
 
 #include <limits>

@@ -18,14 +18,16 @@ KernelOp makeKernel(PlainBuilder &b, StringRef builder, ValueRange inputs, Array
     destinations.push_back(tensor::EmptyOp::create(b, out.type, out.sizes));
   }
   llvm::append_range(types, states.getTypes());
-  auto kernel = KernelOp::create(b, types, b.getStringAttr(builder), b.getDictionaryAttr(config), inputs, destinations, states);
+  auto kernel =
+      KernelOp::create(b, types, b.getStringAttr(builder), b.getDictionaryAttr(config), inputs, destinations, states);
   if (outs.empty())
     return kernel;
   arguments.assign(size_t(outs.front().type.getRank()), b.getIndexType());
   for (const Out &out : outs)
     arguments.push_back(out.accumulator);
   OpBuilder::InsertionGuard guard(b);
-  Block *body = b.createBlock(&kernel.getEpilogue(), {}, arguments, SmallVector<Location>(arguments.size(), b.getLoc()));
+  Block *body =
+      b.createBlock(&kernel.getEpilogue(), {}, arguments, SmallVector<Location>(arguments.size(), b.getLoc()));
   SmallVector<Value> elements;
   for (auto [out, accumulator] : llvm::zip(outs, body->getArguments().take_back(outs.size())))
     elements.push_back(b.convert(accumulator, out.type.getElementType()));

@@ -1,11 +1,8 @@
 // Appending to caches: a thread per element that is added.
 #include "passes/lower/gpu/kernels/KernelBuilders.h"
+#include "passes/lower/gpu/kernels/Warp.h"
 
 #include "dialect/Hybrid/Hybrid.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -20,17 +17,12 @@ void buildAppend(KernelOp op) {
   Value added = kernel.import(op.getInputs()[0]), lengths = kernel.import(op.getInputs()[1]);
   Value cache = kernel.import(op.getStates()[0]);
   kernel.perElement(extentsOf(op, op.getInputs()[0]), [&](ValueRange at) {
-    auto number = [&](Value table) -> Value {
-      return arith::IndexCastOp::create(b, b.getIndexType(), memref::LoadOp::create(b, table, at[0]));
-    };
-    Value real = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, at[2], number(lengths));
-    auto guarded = scf::IfOp::create(b, real);
-    b.setInsertionPointToStart(guarded.thenBlock());
-    Value place = at[2];
-    if (op.getInputs().size() > 2)
-      place = arith::AddIOp::create(b, number(kernel.import(op.getInputs()[2])), place);
-    memref::StoreOp::create(b, memref::LoadOp::create(b, added, at), cache, ValueRange{at[0], at[1], place, at[3]});
-    b.setInsertionPointAfter(guarded);
+    when(b, b.less(at[2], loadIndex(b, lengths, at[0])), [&] {
+      Value place = at[2];
+      if (op.getInputs().size() > 2)
+        place = b.add(loadIndex(b, kernel.import(op.getInputs()[2]), at[0]), place);
+      store(b, load(b, added, at), cache, {at[0], at[1], place, at[3]});
+    });
   });
 }
 

@@ -16,13 +16,6 @@ Value loadIndex(PlainBuilder &b, Value table, ValueRange at) { return b.toIndex(
 Value least(PlainBuilder &b, Value i, Value j) { return b.select(b.less(j, i), j, i); }
 Value fma(PlainBuilder &b, Value x, Value y, Value z) { return math::FmaOp::create(b, x, y, z); }
 
-void when(PlainBuilder &b, Value condition, function_ref<void()> body) {
-  auto guarded = scf::IfOp::create(b, condition);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(guarded.thenBlock());
-  body();
-}
-
 SmallVector<Value> forEach(PlainBuilder &b, Value begin, Value end, int64_t step, ValueRange init,
                            PlainBuilder::LoopBody body) {
   auto loop =
@@ -37,16 +30,6 @@ void forEach(PlainBuilder &b, Value begin, Value end, int64_t step, function_ref
     body(i);
     return {};
   });
-}
-
-SmallVector<Value> delinearize(PlainBuilder &b, Value flat, ValueRange extents) {
-  SmallVector<Value> at(extents.size());
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    at[axis] = axis == 0 ? flat : b.remainder(flat, extents[axis]);
-    if (axis > 0)
-      flat = b.div(flat, extents[axis]);
-  }
-  return at;
 }
 
 Value shuffleXor(PlainBuilder &b, Value value, int64_t mask) {

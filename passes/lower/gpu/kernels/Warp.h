@@ -17,16 +17,11 @@ mlir::Value least(PlainBuilder &b, mlir::Value i, mlir::Value j);
 /// a * b + c, rounded once.
 mlir::Value fma(PlainBuilder &b, mlir::Value x, mlir::Value y, mlir::Value z);
 
-/// Runs `body` where a condition holds.
-void when(PlainBuilder &b, mlir::Value condition, mlir::function_ref<void()> body);
 /// Runs `body` for i = begin, begin + step, ... below `end`.
 void forEach(PlainBuilder &b, mlir::Value begin, mlir::Value end, int64_t step, mlir::function_ref<void(mlir::Value i)> body);
 /// The same, carrying values.
 llvm::SmallVector<mlir::Value> forEach(PlainBuilder &b, mlir::Value begin, mlir::Value end, int64_t step, mlir::ValueRange init,
                                        PlainBuilder::LoopBody body);
-
-/// The indices of the `flat`-th entry of a domain in row-major order; the first index takes what is left.
-llvm::SmallVector<mlir::Value> delinearize(PlainBuilder &b, mlir::Value flat, mlir::ValueRange extents);
 
 using Combine = mlir::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
 
