@@ -95,3 +95,30 @@ TEST_CASE("a row's attention is the same bits alone, in a longer call and in a l
     expected.as<float>()[i] = all.at("y").as<float>()[(9 + 8) * 6 * 20 + i];
   CHECK(bitDifference(expected, alone) == "");
 }
+
+// In a ragged call a row with a long past and few tokens has queries behind its end that stand behind all keys: its probabilities and
+// mixture, computed apart because an edit lies between them, stay within the keys. (The emulator objects to every access outside.)
+TEST_CASE("queries behind a row's end do not read behind the cache") {
+  Graph graph(R"(
+func.func @main(%q: tensor<?x4x?x8xf32> {nnterp.input = "q"}, %k: tensor<?x2x?x8xf32> {nnterp.input = "k"}, %v: tensor<?x2x?x8xf32> {nnterp.input = "v"},
+    %past: tensor<?xi64> {nnterp.input = "past"}, %heads: tensor<?xi64> {nnterp.input = "heads"}) -> (tensor<?x?x4x8xf32> {nnterp.key = "y"}) {
+  %s = hybrid.attention_scores %q, %k past %past scale 0.25 {nnterp.block = 0 : i64} : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  %p = hybrid.softmax %s causal past %past as f32 {nnterp.block = 0 : i64} : tensor<?x4x?x?xf32>, tensor<?xi64>
+  %e = nnterp.edit %p tables [1] (%heads : tensor<?xi64>) sources [] entry 0 {nnterp.block = 0 : i64} : tensor<?x4x?x?xf32> {
+  ^bb0(%old: f32):
+    %new = arith.addf %old, %old : f32
+    nnterp.yield %new : f32
+  }
+  %y = hybrid.attention_mix %e, %v past %past {nnterp.block = 0 : i64} : tensor<?x4x?x?xf32>, tensor<?x2x?x8xf32>, tensor<?xi64>
+  return %y : tensor<?x?x4x8xf32>
+})");
+  // Row 0 has one token behind 10, row 1 five behind 2: 11 keys, and row 0's fifth query stands at 14.
+  Values in{{"q", random(DType::f32, {2, 4, 5, 8}, 1)},
+            {"k", random(DType::f32, {2, 2, 11, 8}, 2)},
+            {"v", random(DType::f32, {2, 2, 11, 8}, 3)},
+            {"past", integers({2}, {10, 2})},
+            {"heads", integers({4}, {-1, 0, -1, -1})}};
+  Shapes out{{"y", {2, 5, 4, 8}}};
+  Tensor device = graph.onDevice(in, out).at("y"), cpu = graph.onCpu(in, out).at("y");
+  CHECK(difference(cpu, device) == "");
+}

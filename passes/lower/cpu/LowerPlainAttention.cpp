@@ -78,6 +78,12 @@ Value keyHead(PlainBuilder &b, Value head, Value queries, Value keys) {
   return b.div(head, b.index(typeOf(queries).getDimSize(1) / typeOf(keys).getDimSize(1)));
 }
 
+/// How many keys a query sees, of `all`. In a ragged call a query behind its row's end may stand behind all keys.
+Value keysSeen(PlainBuilder &b, Value past, Value row, Value query, Value all) {
+  Value own = b.add(b.tokenPlace(past, row, query), b.index(1));
+  return b.select(b.less(all, own), all, own);
+}
+
 Results lowerOp(PlainBuilder &b, AttentionScoresOp op) {
   Numerics n(b, elementOf(op.getQueries()));
   RankedTensorType type = typeOf(op.getResult());
@@ -107,8 +113,8 @@ Results lowerOp(PlainBuilder &b, SoftmaxOp op) {
   SmallVector<Value> rowSizes = b.sizesLike(rowType, input);
   // The entries of a row that count.
   auto extent = [&](ValueRange row) {
-    return op.getCausal() ? b.add(b.tokenPlace(op.getPast(), row.front(), row.back()), b.index(1))
-                          : b.dim(input, rankOf(input) - 1);
+    Value all = b.dim(input, rankOf(input) - 1);
+    return op.getCausal() ? keysSeen(b, op.getPast(), row.front(), row.back(), all) : all;
   };
   auto entry = [&](ValueRange row, Value j) {
     SmallVector<Value> at(row);
@@ -145,7 +151,8 @@ Results lowerOp(PlainBuilder &b, AttentionMixOp op) {
   return {b.tabulate(type, sizes, [&](ValueRange at) {
     Value row = at[0], query = at[1], head = at[2], d = at[3];
     Value valueHead = keyHead(b, head, op.getProbabilities(), op.getValues());
-    return n.store(b.sum(b.add(b.tokenPlace(op.getPast(), row, query), b.index(1)), n.wide, [&](Value key) {
+    Value keys = keysSeen(b, op.getPast(), row, query, b.dim(op.getValues(), 2));
+    return n.store(b.sum(keys, n.wide, [&](Value key) {
       return b.mul(n.read(op.getProbabilities(), {row, head, query, key}),
                    n.read(op.getValues(), {row, valueHead, key, d}));
     }));
