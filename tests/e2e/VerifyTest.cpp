@@ -230,6 +230,37 @@ TEST_CASE("the user's rows are what is looked at", "[verify]") {
   CHECK(report->failures() == 0);
 }
 
+// design.md 7: kernels of a GPU compute the tokens of a call in chunks, so another cut is another order of sums.
+TEST_CASE("on a GPU another cut of a sequence is close, and no more than close", "[verify]") {
+  verify::VerifyOptions options = onTinyText();
+  options.target = Target::emulator;
+  options.inputs = {{InputKind::ids, "1,2,3,4"}, {InputKind::ids, "5"}};
+  options.only = {"last-state", "cache"};
+  const Alteration alteration{"cache", RunKind::whole, "layers[7].layer_output", 0.01};
+  bool altered = false;
+  options.run = [&](RunKind kind, const RunOptions &run, Diagnostics &diags) {
+    std::optional<RunResult> result = runModel(run, diags);
+    if (result && altered && kind == alteration.kind)
+      for (auto &[key, tensor] : result->outputs)
+        if (key == alteration.key)
+          alter(tensor, alteration);
+    return result;
+  };
+  for (bool now : {false, true}) {
+    altered = now;
+    Diagnostics diags;
+    std::optional<verify::VerifyReport> report = verify::verifyModel(options, diags);
+    INFO(text(diags));
+    REQUIRE(report);
+    REQUIRE(report->outcomes.size() == 2);
+    for (const verify::Outcome &outcome : report->outcomes) {
+      INFO(outcome.check->name << ": " << outcome.findings.first);
+      CHECK(outcome.findings.limit > 0);
+      CHECK(outcome.findings.passed() == !(altered && outcome.check->name == std::string("cache")));
+    }
+  }
+}
+
 TEST_CASE("rows of the vocabulary hold no pictures and are always the same", "[verify]") {
   ModelConfig config;
   config.multimodal = true;

@@ -35,6 +35,7 @@ public:
   virtual ~Evidence() = default;
   virtual const ModelConfig &config() const = 0;
   virtual DType dtype() const = 0;
+  virtual Target target() const = 0;
   /// The chosen blocks of a kind.
   virtual std::vector<int64_t> blocks(BlockSet set) const = 0;
   /// A run that the check needs; `index`: of several; `world`: of a run that has worlds.
@@ -46,6 +47,9 @@ public:
   float rounded(float x) const { return dtype() == DType::bf16 ? toFloat(fromFloat(x, DType::bf16), DType::bf16) : x; }
   /// For what is compared with another way to compute it: some units in the last place of numbers near 1.
   double tolerance() const { return dtype() == DType::bf16 ? 1.0 / 128 : 1e-6; }
+  /// For a sequence that is cut in another way: on the CPU every token is computed by itself, on a GPU those of a call in chunks
+  /// (design.md 7). What a block makes of the difference, the next ones make more of.
+  double cutTolerance() const { return target() == Target::cpu ? 0 : dtype() == DType::bf16 ? 1.0 / 16 : 1e-4; }
   /// For a sigmoid, which is below 1.
   double sigmoidTolerance() const { return dtype() == DType::bf16 ? 1.0 / 500 : 2.4e-7; }
 };

@@ -3,7 +3,8 @@
 
 namespace nnterp::verify {
 
-void sameRow(const RunView &found, int64_t row, const RunView &expected, int64_t as, Findings &findings) {
+void sameRow(const RunView &found, int64_t row, const RunView &expected, int64_t as, Findings &findings,
+             double tolerance) {
   for (const std::string &name : found.names()) {
     const TokenValues a(found, name), b(expected, name);
     int64_t seen = 0;
@@ -12,16 +13,16 @@ void sameRow(const RunView &found, int64_t row, const RunView &expected, int64_t
       if (x.count() == 0 || y.count() == 0)
         continue;
       ++seen;
-      findings.same(a, row, token, x, y);
+      findings.same(a, row, token, x, y, tolerance);
     }
     findings.require(seen > 0, name + ", row " + std::to_string(row) +
                                    ": expected a token at which both runs have it, found none");
   }
 }
 
-void sameRows(const RunView &found, const RunView &expected, Findings &findings) {
+void sameRows(const RunView &found, const RunView &expected, Findings &findings, double tolerance) {
   for (int64_t row = 0; row < found.rows(); ++row)
-    sameRow(found, row, expected, row, findings);
+    sameRow(found, row, expected, row, findings, tolerance);
 }
 
 void sameTokens(const RunView &found, const RunView &expected, int64_t from, Findings &findings) {

@@ -53,9 +53,9 @@ void lastState(const Evidence &e, Findings &f) {
     for (int64_t row = 0; row < run.rows(); ++row) {
       f.exact(input, row, 0, input(row, 0), [](int64_t) { return 0; });
       for (int64_t token = run.promptEnd(row) - 1; token < run.end(row); ++token) {
-        f.same(output, row, token, output(row, token), states(row, token));
+        f.same(output, row, token, output(row, token), states(row, token), e.cutTolerance());
         if (token >= run.promptEnd(row))
-          f.same(input, row, token, input(row, token), states(row, token - 1));
+          f.same(input, row, token, input(row, token), states(row, token - 1), e.cutTolerance());
       }
     }
   }

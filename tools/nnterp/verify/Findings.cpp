@@ -7,6 +7,9 @@
 
 namespace nnterp::verify {
 
+/// Scores that are masked are the lowest number of their type.
+constexpr double maskedFrom = 1e30;
+
 static std::string numberText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
@@ -47,7 +50,7 @@ void Findings::number(const std::string &name, int64_t row, int64_t token, int64
 }
 
 void Findings::same(const TokenValues &values, int64_t row, int64_t token, const TokenSlice &found,
-                    const TokenSlice &expected) {
+                    const TokenSlice &expected, double tolerance) {
   if (sameBits(found, expected)) {
     compared += found.count();
     return;
@@ -58,9 +61,13 @@ void Findings::same(const TokenValues &values, int64_t row, int64_t token, const
   else if (found.count() != expected.count())
     require(false, site(values.name, row, token) + ": expected " + std::to_string(expected.count()) +
                        " numbers, found " + std::to_string(found.count()));
+  double scale = 1;
+  for (int64_t i = 0; tolerance > 0 && i < expected.count(); ++i)
+    if (double size = std::abs(expected.at(i)); size < maskedFrom)
+      scale = std::max(scale, size);
   for (int64_t i = 0; i < found.count(); ++i)
-    number(values.name, row, token, i, found.at(i), expected.at(i), 0);
-  if (different == before) // 0 for -0, or another kind of not-a-number
+    number(values.name, row, token, i, found.at(i), expected.at(i), tolerance * scale);
+  if (different == before && tolerance == 0) // 0 for -0, or another kind of not-a-number
     require(false, site(values.name, row, token) + ": expected the same bytes, found the same numbers in other bytes");
 }
 

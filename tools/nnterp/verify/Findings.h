@@ -23,8 +23,9 @@ public:
     for (int64_t i = 0; i < found.count(); ++i)
       number(values.name, row, token, i, found.at(i), expected(i), limit);
   }
-  /// The same bytes.
-  void same(const TokenValues &values, int64_t row, int64_t token, const TokenSlice &found, const TokenSlice &expected);
+  /// The same bytes; with `tolerance`, numbers within so much of the slice's largest one, or of 1 where that is smaller.
+  void same(const TokenValues &values, int64_t row, int64_t token, const TokenSlice &found, const TokenSlice &expected,
+            double tolerance = 0);
   /// One number; `limit` 0: exactly.
   void number(const std::string &name, int64_t row, int64_t token, int64_t element, double found, double expected, double limit);
   /// What is no number: that a head was reached at all, that a value exists.

@@ -77,6 +77,7 @@ public:
 
   const ModelConfig &config() const override { return model; }
   DType dtype() const override { return type; }
+  Target target() const override { return options.target; }
   std::vector<int64_t> blocks(BlockSet set) const override {
     std::vector<int64_t> list;
     for (int64_t i : chosen)
