@@ -91,6 +91,7 @@ std::optional<RunResult> runCase(const GoldenCase &golden, Diagnostics &diags) {
   options.cacheDir = testCache();
   options.target = testTarget();
   options.onDevice = testDevice();
+  options.device.checkRaces = std::getenv("NNTERP_CHECK_RACES") != nullptr;
   if (const char *kept = std::getenv("NNTERP_ARTEFACTS")) { // compiled elsewhere, by tests/device/run.sh --pack
     std::optional<Artefact> artefact = readArtefact(std::string(kept) + "/" + golden.name, diags);
     if (!artefact)
