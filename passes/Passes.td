@@ -136,6 +136,25 @@ def FuseEpilogues : Pass<"nnterp-fuse-epilogues", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::nnterp::device::DeviceDialect"];
 }
 
+def FuseGathers : Pass<"nnterp-fuse-gathers", "::mlir::func::FuncOp"> {
+  let summary = "Moves reads of a value's regions into the kernel that computes it";
+  let description = [{
+    Of a tap with a selection: the epilogue finds an element's place in the region by the tables. With many entries in them a kernel of its own
+    gathers the region instead; the launch decides. Reads of what no kernel computes are loops.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+                           "::nnterp::device::DeviceDialect"];
+}
+
+def SettleViews : Pass<"nnterp-settle-views", "::mlir::func::FuncOp"> {
+  let summary = "Gives views memory where somebody does not read them element by element";
+  let description = [{
+    Products and calls take memory that is dense: what they take of a view is copied. An update of a view writes to fresh memory. All others
+    read the view's source.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::nnterp::device::DeviceDialect"];
+}
+
 def WholeCaches : Pass<"nnterp-whole-caches", "::mlir::ModuleOp"> {
   let summary = "Lets readers of caches see all their places, not only those in use";
   let description = [{

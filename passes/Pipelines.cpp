@@ -100,8 +100,11 @@ void populateBufferizedStagePipeline(OpPassManager &pm, Target target) {
   LowerPlainOptions plain;
   plain.device = target == Target::gpu;
   pm.addNestedPass<func::FuncOp>(createLowerPlain(plain));
-  if (target == Target::gpu)
+  if (target == Target::gpu) {
+    pm.addNestedPass<func::FuncOp>(createSettleViews());
     pm.addNestedPass<func::FuncOp>(createFuseEpilogues());
+    pm.addNestedPass<func::FuncOp>(createFuseGathers());
+  }
   populateBufferizedPipeline(pm, /*parallelLoops=*/target == Target::gpu);
   verifyStage(pm, "bufferized");
 }

@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialect/Device/DeviceDialect.h.inc"
 #define GET_OP_CLASSES
@@ -16,7 +17,7 @@
 
 namespace nnterp::device {
 
-/// Lets one-shot bufferization carry device.kernel from tensors to memory.
+/// Lets one-shot bufferization carry the dialect's ops from tensors to memory.
 void registerBufferization(mlir::DialectRegistry &registry);
 
 } // namespace nnterp::device

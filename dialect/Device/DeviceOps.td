@@ -7,6 +7,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 def DeviceDialect : Dialect {
   let name = "device";
@@ -25,7 +26,8 @@ def KernelOp : Op<DeviceDialect, "kernel", [AttrSizedOperandSegments, Destinatio
     `kind` names the builder, `config` is for it alone. `outs` have one domain, an index per axis; the builder computes for each index
     one or more numbers, the accumulators, and hands both to the epilogue, whose results are the elements of `outs` at that index. Edits
     and taps of the value are ops of the epilogue: they run where the accumulators are in registers. `states` are written by the builder
-    itself, in place, as it reads them or not.
+    itself, in place, as it reads them or not. The last `scattered` of the outs have domains of their own: the epilogue writes them, each
+    entry at one index of the domain, by `device.scatter`.
 
     The epilogue's arguments are the indices and then the accumulators. It may read other tensors, at any index.
 
@@ -38,27 +40,71 @@ def KernelOp : Op<DeviceDialect, "kernel", [AttrSizedOperandSegments, Destinatio
     ```
   }];
   let arguments = (ins StrAttr:$kind, DictionaryAttr:$config, Variadic<AnyType>:$inputs, Variadic<AnyShaped>:$outs,
-                       Variadic<AnyShaped>:$states);
+                       Variadic<AnyShaped>:$states, DefaultValuedAttr<I64Attr, "0">:$scattered);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region MaxSizedRegion<1>:$epilogue);
   let assemblyFormat = [{
-    $kind $config `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` ($outs^ `:` type($outs))? `)`
+    $kind $config `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` (`scattered` $scattered^)?
     `states` `(` ($states^ `:` type($states))? `)` attr-dict-with-keyword $epilogue (`->` type($results)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     // Destinations stand behind each other: outs, then states.
     ::mlir::MutableOperandRange getDpsInitsMutable();
+    /// The outs that have the kernel's domain, and those that have not.
+    ::mlir::OperandRange getOwnOuts() { return getOuts().drop_back(getScattered()); }
+    ::mlir::OperandRange getScatteredOuts() { return getOuts().take_back(getScattered()); }
     /// The result of an out or a state; null on memory.
     ::mlir::Value resultOf(::mlir::OpOperand &destination);
   }];
 }
 
+def ViewOp : Op<DeviceDialect, "view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "Reads a value at other indices";
+  let description = [{
+    `result[i] = source[map(i)]`, without a copy: nothing is computed, and who reads the result element by element reads the source. Its
+    memory cannot be written. `map` consists of sums, products, quotients and remainders of indices that are not negative; a dynamic
+    axis of the result is one of the source, taken whole.
+
+    Example:
+    ```mlir
+    %q = device.view %x at affine_map<(b, s, h, d) -> (b, s, (h floordiv 2) * 4 + d)> : tensor<?x?x16xf32> to tensor<?x?x4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$source, AffineMapAttr:$map);
+  let results = (outs AnyShaped:$result);
+  let assemblyFormat = "$source `at` $map attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    /// The indices of the source that are read for `at`.
+    ::llvm::SmallVector<::mlir::Value> indicesAt(::mlir::OpBuilder &b, ::mlir::ValueRange at);
+    /// The axis of the source that a dynamic axis is.
+    int64_t axisOfSource(int64_t axis);
+    /// Makes those that read single elements and extents read them of the source; whether there were any.
+    bool readThrough(::mlir::RewriterBase &rewriter);
+  }];
+}
+
 def YieldOp : Op<DeviceDialect, "yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "Ends an epilogue with the elements to write, one per out";
+  let summary = "Ends an epilogue with the elements to write, one per out of the kernel's domain";
   let description = [{ Example: see `device.kernel`. }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def ScatterOp : Op<DeviceDialect, "scatter", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes an element of a scattered out";
+  let description = [{
+    In an epilogue: `value` becomes the entry at `indices` of the scattered out number `out`.
+
+    Example:
+    ```mlir
+    device.scatter %v to 0 [%i, %j] : f32
+    ```
+  }];
+  let arguments = (ins AnyType:$value, I64Attr:$out, Variadic<Index>:$indices);
+  let assemblyFormat = "$value `to` $out `[` $indices `]` attr-dict `:` type($value)";
 }
 
 #endif

@@ -53,6 +53,8 @@ struct LowerPlainPass : nnterp::impl::LowerPlainBase<LowerPlainPass> {
       if (types.empty() || !isa<LLVM::LLVMPointerType>(types.front()))
         return op->emitOpError("expects the run's frame as the function's first argument");
     }
+    if (auto gather = dyn_cast<GatherOp>(op); device && gather && !gather.getTables().empty())
+      return success(); // may become part of a kernel: nnterp-fuse-gathers
     // Kernels are named after the op they were made from.
     PlainBuilder b(NameLoc::get(StringAttr::get(op->getContext(), op->getName().stripDialect()), op->getLoc()), op);
     b.device = device;

@@ -35,7 +35,8 @@ struct ChooseDeviceKernelsPass : impl::ChooseDeviceKernelsBase<ChooseDeviceKerne
     using namespace device;
     PlainBuilder b(NameLoc::get(StringAttr::get(op->getContext(), op->getName().stripDialect()), op->getLoc()), op);
     b.device = true;
-    for (auto area : {chooseAttention, chooseDelta, chooseMemory, chooseMixture, chooseNorms, chooseProducts})
+    for (auto area :
+         {chooseAttention, chooseDelta, chooseMemory, chooseMixture, chooseViews, chooseNorms, chooseProducts})
       if (std::optional<Results> results = area(b, op)) {
         op->replaceAllUsesWith(*results);
         op->erase();

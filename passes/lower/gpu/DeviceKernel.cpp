@@ -1,6 +1,7 @@
 // Writes kernels: parameters, names, launches.
 #include "passes/lower/gpu/DeviceKernel.h"
 
+#include "dialect/Device/Device.h"
 #include "passes/lower/DenseMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -101,8 +103,8 @@ static bool isScalar(Operation *op) {
 /// Ops that read nothing but their operands, or memory that earlier launches have written: made where they are used.
 static bool isMadeInside(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() || isScalar(op) ||
-         isa<memref::DimOp, memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
-             memref::ReinterpretCastOp, memref::LoadOp>(op) ||
+         isa<device::ViewOp, memref::DimOp, memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp,
+             memref::ExpandShapeOp, memref::ReinterpretCastOp, memref::LoadOp>(op) ||
          isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
 }
 
@@ -149,6 +151,11 @@ void DeviceKernel::importOperands(Operation *op) {
 
 Operation *DeviceKernel::clone(Operation *op) {
   importOperands(op);
+  // A second copy of a loop gets arguments of its own.
+  op->walk([&](Block *block) {
+    for (BlockArgument argument : block->getArguments())
+      inside.erase(argument);
+  });
   return b.clone(*op, inside);
 }
 
@@ -206,6 +213,17 @@ gpu::GPUFuncOp DeviceKernel::named() {
   return function;
 }
 
+static void readThroughViews(gpu::GPUFuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  function.walk([&](device::ViewOp view) {
+    view.readThrough(rewriter);
+    if (view->use_empty())
+      view.erase();
+    else
+      view.emitOpError("is read as a whole by a kernel");
+  });
+}
+
 void DeviceKernel::launch(Value blocks) {
   Value one = arith::ConstantIndexOp::create(host, b.getLoc(), 1);
   launch({blocks, one, one});
@@ -213,6 +231,7 @@ void DeviceKernel::launch(Value blocks) {
 
 void DeviceKernel::launch(std::array<Value, 3> grid) {
   gpu::ReturnOp::create(b);
+  readThroughViews(function);
   Value one = arith::ConstantIndexOp::create(host, b.getLoc(), 1);
   Value size = arith::ConstantIndexOp::create(host, b.getLoc(), threads);
   gpu::LaunchFuncOp::create(host, b.getLoc(), named(), {grid[0], grid[1], grid[2]}, {size, one, one}, Value(),

@@ -67,7 +67,7 @@ public:
   static std::optional<Producer> of(Value v) {
     Operation *op = v.getDefiningOp();
     if (auto kernel = dyn_cast_or_null<device::KernelOp>(op)) {
-      if (cast<OpResult>(v).getResultNumber() < kernel.getOuts().size())
+      if (kernel.getScattered() == 0 && cast<OpResult>(v).getResultNumber() < kernel.getOuts().size())
         return Producer{op};
     } else if (auto loops = dyn_cast_or_null<linalg::GenericOp>(op)) {
       if (isElementwise(loops))
@@ -215,8 +215,8 @@ private:
   Operation *emptyKernel(OpBuilder &b, SmallVector<Type> types, ValueRange outs) {
     auto kernel = cast<device::KernelOp>(producer.op);
     llvm::append_range(types, kernel.getStates().getTypes());
-    return device::KernelOp::create(b, kernel.getLoc(), types, kernel.getKindAttr(), kernel.getConfigAttr(),
-                                    kernel.getInputs(), outs, kernel.getStates());
+    return device::KernelOp::create(b, kernel.getLoc(), types, kernel.getKind(), kernel.getConfig(), kernel.getInputs(),
+                                    outs, kernel.getStates());
   }
   Operation *emptyLoops(OpBuilder &b, TypeRange types, ValueRange outs) {
     SmallVector<AffineMap> maps(outs.size(), b.getMultiDimIdentityMap(unsigned(rank())));

@@ -18,8 +18,7 @@ KernelOp makeKernel(PlainBuilder &b, StringRef builder, ValueRange inputs, Array
     destinations.push_back(tensor::EmptyOp::create(b, out.type, out.sizes));
   }
   llvm::append_range(types, states.getTypes());
-  auto kernel =
-      KernelOp::create(b, types, b.getStringAttr(builder), b.getDictionaryAttr(config), inputs, destinations, states);
+  auto kernel = KernelOp::create(b, types, builder, b.getDictionaryAttr(config), inputs, destinations, states);
   if (outs.empty())
     return kernel;
   arguments.assign(size_t(outs.front().type.getRank()), b.getIndexType());
@@ -46,6 +45,11 @@ SmallVector<Value> extentsOf(KernelOp op, Value memory) {
   return extents;
 }
 
+bool readsElements(KernelOp op, OpOperand &operand) {
+  bool isInput = operand.getOperandNumber() < op.getInputs().size();
+  return isInput && op.getKind() != "linear" && !op.getKind().starts_with("experts");
+}
+
 void Epilogue::store(ValueRange indices, ValueRange accumulators) {
   Block &body = op.getEpilogue().front();
   auto &b = kernel.b;
@@ -54,8 +58,14 @@ void Epilogue::store(ValueRange indices, ValueRange accumulators) {
   for (auto [argument, value] : llvm::zip(body.getArguments().drop_front(indices.size()), accumulators))
     kernel.inside.map(argument, value);
   for (Operation &inner : body.without_terminator())
-    kernel.clone(&inner);
-  for (auto [element, out] : llvm::zip(body.getTerminator()->getOperands(), op.getOuts()))
+    kernel.clone(&inner)->walk([&](ScatterOp scatter) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(scatter);
+      memref::StoreOp::create(b, scatter.getValue(), kernel.import(op.getScatteredOuts()[scatter.getOut()]),
+                              scatter.getIndices());
+      scatter.erase();
+    });
+  for (auto [element, out] : llvm::zip(body.getTerminator()->getOperands(), op.getOwnOuts()))
     memref::StoreOp::create(b, kernel.import(element), kernel.import(out), indices);
 }
 

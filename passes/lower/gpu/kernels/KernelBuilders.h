@@ -25,6 +25,10 @@ struct Out {
 KernelOp makeKernel(PlainBuilder &b, llvm::StringRef builder, mlir::ValueRange inputs, llvm::ArrayRef<Out> outs,
                     mlir::ValueRange states = {}, llvm::ArrayRef<mlir::NamedAttribute> config = {});
 
+/// Up to how many entries of tables the kernel of a value looks at per element, to write the region that they select itself; with more a
+/// kernel of its own gathers the region.
+inline constexpr int64_t scatteredEntries = 32;
+
 /// The extents of a memref of the host, computed before `op`.
 llvm::SmallVector<mlir::Value> extentsOf(KernelOp op, mlir::Value memory);
 
@@ -46,6 +50,10 @@ std::optional<Results> chooseMemory(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> chooseMixture(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> chooseNorms(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> chooseProducts(PlainBuilder &b, mlir::Operation *op);
+std::optional<Results> chooseViews(PlainBuilder &b, mlir::Operation *op);
+
+/// Whether a kernel reads an operand element by element, so that it may be a view.
+bool readsElements(KernelOp op, mlir::OpOperand &operand);
 
 // Writes a kernel of the area and launches it in the place of the op, which the caller erases; false: not of this area.
 bool buildAttention(KernelOp op);
