@@ -171,13 +171,7 @@ public:
     row = delinearize(b, kernel.block(), extents);
     x = kernel.import(op.getInputs()[0]);
     Value length = kernel.import(hostExtents.back()), counted = countedEntries(length);
-    // An order of both that depends on an entry's position alone.
-    Value peak = overRow(
-        counted, b.lowest(n.wide), [&](Value entry) { return entry; },
-        [&](Value v, Value w) { return b.select(b.greater(v, w), v, w); });
-    Value total = overRow(
-        counted, n.real(0), [&](Value entry) { return n.exp(b.sub(entry, peak)); },
-        [&](Value v, Value w) { return b.add(v, w); });
+    auto [peak, total] = overRow(counted);
     Epilogue epilogue(kernel, op);
     forEach(b, kernel.thread(), length, threads, [&](Value j) {
       Value probability = b.ifElse(
@@ -207,12 +201,21 @@ private:
     return least(b, b.add(place, b.index(1)), length);
   }
 
-  Value overRow(Value end, Value start, function_ref<Value(Value)> term, Combine combine) {
-    Value own =
-        forEach(b, kernel.thread(), end, threads, start, [&](Value j, ValueRange carried) -> SmallVector<Value> {
-          return {combine(carried[0], term(entry(j)))};
-        })[0];
-    return acrossBlock(kernel, own, threads, combine);
+  /// The row's largest entry and the sum of exponentials for it, in one pass: where a thread meets a larger entry, what it
+  /// has summed shrinks. The order depends on an entry's position alone.
+  std::pair<Value, Value> overRow(Value end) {
+    auto larger = [&](Value v, Value w) { return b.select(b.greater(v, w), v, w); };
+    SmallVector<Value> own = forEach(
+        b, kernel.thread(), end, threads, {b.lowest(n.wide), n.real(0)},
+        [&](Value j, ValueRange carried) -> SmallVector<Value> {
+          Value x = entry(j), isLarger = b.greater(x, carried[0]);
+          Value below = n.exp(b.select(isLarger, b.sub(carried[0], x), b.sub(x, carried[0])));
+          Value total = b.select(isLarger, fma(b, carried[1], below, n.real(1)), b.add(carried[1], below));
+          return {larger(x, carried[0]), total};
+        });
+    Value peak = acrossBlock(kernel, own[0], threads, larger);
+    Value total = b.mul(own[1], n.exp(b.sub(own[0], peak)));
+    return {peak, acrossBlock(kernel, total, threads, [&](Value v, Value w) { return b.add(v, w); })};
   }
 
   KernelOp op;
