@@ -3,8 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <cmath>
-#include <limits>
+#include <cstring>
 
 using namespace nnterp;
 using namespace nnterp::test;
@@ -66,34 +65,37 @@ TEST_CASE("attention agrees with the plain lowering") {
 
 // A single token is computed by segments of the keys, each a block, and several by one: the order of the sums is the same.
 TEST_CASE("a row's attention is the same bits alone, in a longer call and in a larger cache") {
-  Dims dims{6, 2, 24, 20};
-  Graph graph = attention(DType::f32, dims, false), looking = attention(DType::f32, dims, true);
-  CHECK(looking.kernels() ==
-        std::vector<std::string>{"attention_scores", "attention_segments", "attention_merge", "attention", "softmax"});
-  Values in = given(DType::f32, dims, 9, 220, {0, 203, 7});
-  Values all = graph.onDevice(in, shapes(in, dims)), seen = looking.onDevice(in, shapes(in, dims));
-  CHECK(bitDifference(all.at("y"), seen.at("y")) == "");
-  CHECK(difference(looking.onCpu(in, shapes(in, dims)).at("p"), seen.at("p")) == "");
+  for (DType model : {DType::f32, DType::bf16}) {
+    INFO((model == DType::bf16 ? "bf16" : "f32"));
+    const int64_t size = model == DType::bf16 ? 2 : 4;
+    Dims dims{6, 2, 24, 20};
+    Graph graph = attention(model, dims, false), looking = attention(model, dims, true);
+    CHECK(looking.kernels() ==
+          std::vector<std::string>{"attention_scores", "attention_segments", "attention_merge", "attention", "softmax"});
+    Values in = given(model, dims, 9, 220, {0, 203, 7});
+    Values all = graph.onDevice(in, shapes(in, dims)), seen = looking.onDevice(in, shapes(in, dims));
+    CHECK(bitDifference(all.at("y"), seen.at("y")) == "");
+    CHECK(difference(looking.onCpu(in, shapes(in, dims)).at("p"), seen.at("p")) == "");
 
-  // The last token of the second row by itself, its keys' cache as long as it is.
-  Values own{{"q", Tensor::make(DType::f32, {1, 6, 1, 24})},
-             {"k", Tensor::make(DType::f32, {1, 2, 212, 24})},
-             {"v", Tensor::make(DType::f32, {1, 2, 212, 20})},
-             {"past", integers({1}, {211})}};
-  auto copy = [](const Tensor &from, int64_t heads, int64_t fromPlaces, int64_t first, Tensor &to) {
-    int64_t places = to.shape[2], each = to.shape[3];
-    for (int64_t h = 0; h < heads; ++h)
-      for (int64_t i = 0; i < places * each; ++i)
-        to.as<float>()[h * places * each + i] = from.as<float>()[((heads + h) * fromPlaces + first) * each + i];
-  };
-  copy(in.at("q"), 6, 9, 8, own.at("q"));
-  copy(in.at("k"), 2, 220, 0, own.at("k"));
-  copy(in.at("v"), 2, 220, 0, own.at("v"));
-  Tensor alone = graph.onDevice(own, shapes(own, dims)).at("y");
-  Tensor expected = Tensor::make(DType::f32, {1, 1, 6, 20});
-  for (int64_t i = 0; i < 6 * 20; ++i)
-    expected.as<float>()[i] = all.at("y").as<float>()[(9 + 8) * 6 * 20 + i];
-  CHECK(bitDifference(expected, alone) == "");
+    // The last token of the second row by itself, its keys' cache as long as it is.
+    Values own{{"q", Tensor::make(model, {1, 6, 1, 24})},
+               {"k", Tensor::make(model, {1, 2, 212, 24})},
+               {"v", Tensor::make(model, {1, 2, 212, 20})},
+               {"past", integers({1}, {211})}};
+    auto bytes = [](const Tensor &t) { return static_cast<char *>(t.data); };
+    auto copy = [&](const Tensor &from, int64_t heads, int64_t fromPlaces, int64_t first, Tensor &to) {
+      int64_t places = to.shape[2], each = to.shape[3];
+      for (int64_t h = 0; h < heads; ++h)
+        std::memcpy(bytes(to) + h * places * each * size, bytes(from) + ((heads + h) * fromPlaces + first) * each * size,
+                    size_t(places * each * size));
+    };
+    copy(in.at("q"), 6, 9, 8, own.at("q"));
+    copy(in.at("k"), 2, 220, 0, own.at("k"));
+    copy(in.at("v"), 2, 220, 0, own.at("v"));
+    Tensor alone = graph.onDevice(own, shapes(own, dims)).at("y"), expected = Tensor::make(model, {1, 1, 6, 20});
+    std::memcpy(expected.data, bytes(all.at("y")) + (9 + 8) * 6 * 20 * size, size_t(6 * 20 * size));
+    CHECK(bitDifference(expected, alone) == "");
+  }
 }
 
 // In a ragged call a row with a long past and few tokens has queries behind its end that stand behind all keys: its probabilities and

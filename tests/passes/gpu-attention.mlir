@@ -80,3 +80,25 @@ nnterp.plan {
   nnterp.plan_edit "add" at "p" entry 0 tables ["", "", "", ""] {source = {kind = "number", buffer = "e0.c0", axes = []}}
   nnterp.plan_tap "y" at "y" entry 1 tables ["", "", "", ""]
 }
+
+// -----
+
+// bfloat16 is multiplied by matrix instructions: queries by keys, and exponentials, each the sum of two numbers, by values.
+// CHECK-LABEL: func.func private @
+// CHECK: gpu.module @attention_segments_
+// CHECK: nvvm.mma.sync {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK: gpu.shuffle xor
+// CHECK-COUNT-4: nvvm.mma.sync
+// CHECK-NOT: nvvm.mma.sync
+// CHECK: gpu.module @attention_merge_
+func.func @main(%q: tensor<?x4x?x16xbf16> {nnterp.input = "q"}, %k: tensor<?x2x?x16xbf16> {nnterp.input = "k"},
+                %v: tensor<?x2x?x16xbf16> {nnterp.input = "v"}) {
+  %s = hybrid.attention_scores %q, %k scale 0.5 {nnterp.block = 0 : i64} : tensor<?x4x?x16xbf16>, tensor<?x2x?x16xbf16>
+  %p = hybrid.softmax %s causal as bf16 {nnterp.block = 0 : i64} : tensor<?x4x?x?xbf16>
+  %y = hybrid.attention_mix %p, %v {nnterp.block = 0 : i64} : tensor<?x4x?x?xbf16>, tensor<?x2x?x16xbf16>
+  %t = nnterp.point %y at "y" layout "Heads" {nnterp.block = 0 : i64} : tensor<?x?x4x16xbf16>
+  return
+}
+nnterp.plan {
+  nnterp.plan_tap "y" at "y" entry 0 tables ["", "", "", ""]
+}

@@ -41,13 +41,12 @@ private:
     tell(merged.factor, factors);
     tell(merged.otherFactor, otherFactors);
     kernel.barrier();
-    for (int64_t i = 0; i < pairs; ++i) {
-      merged.factor = load(b, factors, b.index(i));
-      merged.otherFactor = load(b, otherFactors, b.index(i));
-      for (int64_t c = 0; c < columnsPerThread(); ++c) {
-        size_t at = size_t(i * columnsPerThread() + c);
-        sums.mixed[at] = merged.sum(b, sums.mixed[at], other.mixed[at]);
-      }
+    SmallVector<Value> own = told(factors), others = told(otherFactors);
+    for (auto [i, mixed] : llvm::enumerate(sums.mixed)) {
+      size_t pair = size_t(tiles->pairOf(int64_t(i)));
+      merged.factor = own[pair];
+      merged.otherFactor = others[pair];
+      mixed = merged.sum(b, mixed, other.mixed[i]);
     }
   }
 
@@ -56,16 +55,18 @@ private:
   void write(const Sums &sums) {
     kernel.barrier();
     tell(sums.total, factors);
-    for (int64_t c = 0; c < columnsPerThread(); ++c)
-      when(b, b.less(column(c), b.index(width)), [&] {
-        for (int64_t i = 0; i < pairs; ++i)
-          store(b, sums.mixed[size_t(i * columnsPerThread() + c)], queries, {b.index(i), column(c)});
+    SmallVector<Value> own = tiles->ownPairs();
+    for (auto [i, mixed] : llvm::enumerate(sums.mixed)) {
+      Value column = tiles->columnOf(int64_t(i));
+      when(b, b.less(column, b.index(width)), [&] {
+        store(b, mixed, tiles->rows, {own[size_t(tiles->pairOf(int64_t(i)))], column});
       });
+    }
     kernel.barrier();
     forEach(b, thread, b.index(pairs * width), threads, [&](Value flat) {
       Value i = b.div(flat, b.index(width)), e = b.remainder(flat, b.index(width)), pair = b.add(firstPair, i);
       when(b, b.less(pair, all), [&] {
-        Value mixed = b.div(load(b, queries, {i, e}), load(b, factors, i));
+        Value mixed = b.div(load(b, tiles->rows, {i, e}), load(b, factors, i));
         Epilogue(kernel, op).store({row, tokenOf(pair), headOf(pair), e}, mixed);
       });
     });
@@ -104,13 +105,14 @@ private:
       store(b, sums.peak, scalars, {row, keyHead, own, which, b.index(0)});
       store(b, sums.total, scalars, {row, keyHead, own, which, b.index(1)});
     });
-    for (int64_t c = 0; c < columnsPerThread(); ++c)
-      for (int64_t i = 0; i < pairs; ++i) {
-        Value pair = b.add(firstPair, b.index(i));
-        when(b, b.both(b.less(column(c), b.index(width)), b.less(pair, all)), [&] {
-          store(b, sums.mixed[size_t(i * columnsPerThread() + c)], mixed, {row, keyHead, pair, which, column(c)});
-        });
-      }
+    SmallVector<Value> pairsOfSums = tiles->ownPairs();
+    for (auto [i, sum] : llvm::enumerate(sums.mixed)) {
+      Value column = tiles->columnOf(int64_t(i));
+      Value pair = b.add(firstPair, pairsOfSums[size_t(tiles->pairOf(int64_t(i)))]);
+      when(b, b.both(b.less(column, b.index(width)), b.less(pair, all)), [&] {
+        store(b, sum, mixed, {row, keyHead, pair, which, column});
+      });
+    }
   }
 
   SegmentMemory memory;
@@ -174,7 +176,8 @@ std::optional<Results> chooseAttention(PlainBuilder &b, Operation *op) {
   auto softmax = mix.getProbabilities().getDefiningOp<hybrid::SoftmaxOp>();
   auto scores = softmax ? softmax.getInput().getDefiningOp<hybrid::AttentionScoresOp>() : hybrid::AttentionScoresOp();
   if (!scores || !softmax.getCausal() || softmax.getPast() != mix.getPast() || scores.getPast() != mix.getPast() ||
-      !AttentionBlock::fits(plain::lastDim(scores.getQueries()), plain::lastDim(mix.getValues())))
+      !AttentionBlock::fits(plain::elementOf(scores.getQueries()), plain::lastDim(scores.getQueries()),
+                            plain::lastDim(mix.getValues())))
     return std::nullopt;
   SmallVector<Value> inputs{scores.getQueries(), scores.getKeys(), mix.getValues()}, sizes;
   if (mix.getPast())

@@ -8,6 +8,15 @@ using namespace mlir;
 
 namespace nnterp::device {
 
+void multiplyAdd(PlainBuilder &b, ValueRange left, ValueRange right, MutableArrayRef<Value> sums) {
+  Type f32 = b.getF32Type(), type = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
+  Value out = NVVM::MmaOp::create(b, type, left, right, ValueRange(sums), {16, 8, 16}, std::nullopt, std::nullopt,
+                                  std::array{NVVM::MMATypes::bf16, NVVM::MMATypes::bf16},
+                                  std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  for (int64_t i = 0; i < 4; ++i)
+    sums[size_t(i)] = LLVM::ExtractValueOp::create(b, out, i);
+}
+
 namespace {
 
 Value element(PlainBuilder &b, Value vector, int64_t i) {
@@ -39,7 +48,7 @@ public:
           SmallVector<Value> x{word(rows[i], 0), word(rows[i + 1], 0), word(rows[i], 1), word(rows[i + 1], 1)};
           SmallVector<Value> w{word(columns[j], 0), word(columns[j], 1)};
           MutableArrayRef<Value> sums = MutableArrayRef(result).slice((i / 2 * columns.size() + j) * 4, 4);
-          instruction(x, w, sums);
+          multiplyAdd(b, x, w, sums);
         }
     return result;
   }
@@ -61,16 +70,6 @@ private:
     for (int64_t i = 0; i < count; ++i)
       chunks.push_back(load(b, memory, b.add(start, b.index(8 * i))));
     return chunks;
-  }
-
-  void instruction(ValueRange x, ValueRange w, MutableArrayRef<Value> sums) {
-    Type f32 = b.getF32Type();
-    Type type = LLVM::LLVMStructType::getLiteral(b.getContext(), {f32, f32, f32, f32});
-    Value out = NVVM::MmaOp::create(b, type, x, w, sums, {16, 8, 16}, std::nullopt, std::nullopt,
-                                    std::array{NVVM::MMATypes::bf16, NVVM::MMATypes::bf16},
-                                    std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-    for (int64_t i = 0; i < 4; ++i)
-      sums[size_t(i)] = LLVM::ExtractValueOp::create(b, out, i);
   }
 
   PlainBuilder &b;

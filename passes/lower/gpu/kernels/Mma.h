@@ -40,6 +40,9 @@ public:
   virtual std::pair<mlir::Value, mlir::Value> place(int64_t i) = 0;
 };
 
+/// One mma.sync m16n8k16: adds the product of bfloat16 fragments, four words of the left side and two of the right one, to four sums.
+void multiplyAdd(PlainBuilder &b, mlir::ValueRange left, mlir::ValueRange right, llvm::MutableArrayRef<mlir::Value> sums);
+
 /// bfloat16: mma.sync m16n8k16. float32: fused multiply-adds of tiles in registers. `thread` counts within the group.
 std::unique_ptr<Accumulators> makeAccumulators(PlainBuilder &b, mlir::Type model, const TileShape &shape, mlir::Value thread);
 

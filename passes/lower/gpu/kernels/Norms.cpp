@@ -201,18 +201,18 @@ private:
     return least(b, b.add(place, b.index(1)), length);
   }
 
-  /// The row's largest entry and the sum of exponentials for it, in one pass: where a thread meets a larger entry, what it
-  /// has summed shrinks. The order depends on an entry's position alone.
+  /// The row's largest entry and the sum of exponentials for it, in one pass: where a thread meets a larger entry, what
+  /// it has summed shrinks. The order depends on an entry's position alone.
   std::pair<Value, Value> overRow(Value end) {
     auto larger = [&](Value v, Value w) { return b.select(b.greater(v, w), v, w); };
-    SmallVector<Value> own = forEach(
-        b, kernel.thread(), end, threads, {b.lowest(n.wide), n.real(0)},
-        [&](Value j, ValueRange carried) -> SmallVector<Value> {
-          Value x = entry(j), isLarger = b.greater(x, carried[0]);
-          Value below = n.exp(b.select(isLarger, b.sub(carried[0], x), b.sub(x, carried[0])));
-          Value total = b.select(isLarger, fma(b, carried[1], below, n.real(1)), b.add(carried[1], below));
-          return {larger(x, carried[0]), total};
-        });
+    SmallVector<Value> own =
+        forEach(b, kernel.thread(), end, threads, {b.lowest(n.wide), n.real(0)},
+                [&](Value j, ValueRange carried) -> SmallVector<Value> {
+                  Value x = entry(j), isLarger = b.greater(x, carried[0]);
+                  Value below = n.exp(b.select(isLarger, b.sub(carried[0], x), b.sub(x, carried[0])));
+                  Value total = b.select(isLarger, fma(b, carried[1], below, n.real(1)), b.add(carried[1], below));
+                  return {larger(x, carried[0]), total};
+                });
     Value peak = acrossBlock(kernel, own[0], threads, larger);
     Value total = b.mul(own[1], n.exp(b.sub(own[0], peak)));
     return {peak, acrossBlock(kernel, total, threads, [&](Value v, Value w) { return b.add(v, w); })};
