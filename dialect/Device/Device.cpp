@@ -31,18 +31,24 @@ Value KernelOp::resultOf(OpOperand &destination) {
   return getNumResults() == 0 ? Value() : getResult(destination.getOperandNumber() - unsigned(getInputs().size()));
 }
 
+/// What a region ends with; none where it does not end with device.yield.
+static std::optional<ValueRange> yielded(Region &region) {
+  Block &block = region.front();
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  return yield ? std::optional<ValueRange>(yield.getValues()) : std::nullopt;
+}
+
 LogicalResult KernelOp::verify() {
   if (!getEpilogue().empty()) {
-    Block &block = getEpilogue().front();
-    auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
     if (getScattered() > getOuts().size())
       return emitOpError("expects no more scattered outs than outs");
-    if (!yield || yield.getValues().size() != getOwnOuts().size())
+    std::optional<ValueRange> elements = yielded(getEpilogue());
+    if (!elements || elements->size() != getOwnOuts().size())
       return emitOpError("expects its epilogue to yield one element per out of its domain");
-    for (auto [value, out] : llvm::zip(yield.getValues(), getOwnOuts()))
+    for (auto [value, out] : llvm::zip(*elements, getOwnOuts()))
       if (value.getType() != cast<ShapedType>(out.getType()).getElementType())
         return emitOpError("expects its epilogue to yield elements of its outs, but one is ") << value.getType();
-    WalkResult scatters = block.walk([&](ScatterOp scatter) {
+    WalkResult scatters = getEpilogue().walk([&](ScatterOp scatter) {
       if (scatter.getOut() >= getScattered())
         return WalkResult(scatter.emitOpError("expects the number of a scattered out of its kernel"));
       auto out = cast<ShapedType>(getScatteredOuts()[scatter.getOut()].getType());
@@ -55,6 +61,13 @@ LogicalResult KernelOp::verify() {
   } else if (!getOuts().empty()) {
     return emitOpError("expects an epilogue, as it has outs");
   }
+  if (!getStateEdit().empty()) {
+    ValueRange arguments = getStateEdit().getArguments();
+    std::optional<ValueRange> values = yielded(getStateEdit());
+    if (arguments.size() < 4 || !llvm::all_of(arguments.drop_back(), [](Value v) { return v.getType().isIndex(); }) || !values ||
+        values->size() != 2 || values->front().getType() != arguments.back().getType() || !values->back().getType().isInteger(1))
+      return emitOpError("expects its state_edit to take indices and a value, and to yield such a value and a truth");
+  }
   bool tensors = llvm::all_of(getDpsInits(), [](Value v) { return isa<TensorType>(v.getType()); });
   size_t expected = tensors ? getOuts().size() + getStates().size() : 0;
   if (getNumResults() != expected)
@@ -66,11 +79,20 @@ void KernelOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffe
   bool memory = llvm::any_of(getOperandTypes(), llvm::IsaPred<BaseMemRefType>);
   if (!memory)
     return;
-  effects.emplace_back(MemoryEffects::Read::get()); // the epilogue may read anything
+  effects.emplace_back(MemoryEffects::Read::get()); // the regions may read anything
   for (OpOperand &operand : getDpsInitsMutable())
     effects.emplace_back(MemoryEffects::Write::get(), &operand);
 }
 
+/// Each region runs any number of times; what it takes and gives passes through the builder's hands.
+void KernelOp::getSuccessorRegions(RegionBranchPoint, SmallVectorImpl<RegionSuccessor> &successors) {
+  for (Region &region : getOperation()->getRegions())
+    if (!region.empty())
+      successors.emplace_back(&region);
+  successors.emplace_back(getOperation(), getResults().take_front(0));
+}
+
+MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) { return MutableOperandRange(*this, 0, 0); }
 //===----------------------------------------------------------------------===//
 // Views
 //===----------------------------------------------------------------------===//
@@ -237,7 +259,8 @@ struct KernelBufferization
     auto memory = nnterp::device::KernelOp::create(rewriter, op->getLoc(), TypeRange(), kernel.getKind(), kernel.getConfig(),
                                                    all.take_front(inputs), all.slice(inputs, outs), all.drop_front(inputs + outs),
                                                    kernel.getScattered());
-    memory.getEpilogue().takeBody(kernel.getEpilogue());
+    for (auto [mine, its] : llvm::zip(memory->getRegions(), kernel->getRegions()))
+      mine.takeBody(its);
     bufferization::replaceOpWithBufferizedValues(rewriter, op, all.drop_front(inputs));
     return success();
   }

@@ -20,6 +20,7 @@ def DeviceDialect : Dialect {
 }
 
 def KernelOp : Op<DeviceDialect, "kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+                                            DeclareOpInterfaceMethods<RegionBranchOpInterface>,
                                             DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Computes what a kernel builder writes";
   let description = [{
@@ -29,7 +30,10 @@ def KernelOp : Op<DeviceDialect, "kernel", [AttrSizedOperandSegments, Destinatio
     itself, in place, as it reads them or not. The last `scattered` of the outs have domains of their own: the epilogue writes them, each
     entry at one index of the domain, by `device.scatter`.
 
-    The epilogue's arguments are the indices and then the accumulators. It may read other tensors, at any index.
+    The epilogue's arguments are the indices and then the accumulators. It may read other tensors, at any index. So may `state_edit`, which the
+    builder of a recurrence runs on each entry of a state after each token. Its arguments are the indices of row, token and head, those of the
+    entry in the head's state, and the entry's value; it gives the value that the token itself and all later ones read, and whether the head is
+    edited at this token at all, which the first three arguments alone decide.
 
     Example:
     ```mlir
@@ -42,10 +46,11 @@ def KernelOp : Op<DeviceDialect, "kernel", [AttrSizedOperandSegments, Destinatio
   let arguments = (ins StrAttr:$kind, DictionaryAttr:$config, Variadic<AnyType>:$inputs, Variadic<AnyShaped>:$outs,
                        Variadic<AnyShaped>:$states, DefaultValuedAttr<I64Attr, "0">:$scattered);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let regions = (region MaxSizedRegion<1>:$epilogue);
+  let regions = (region MaxSizedRegion<1>:$epilogue, MaxSizedRegion<1>:$state_edit);
   let assemblyFormat = [{
     $kind $config `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` ($outs^ `:` type($outs))? `)` (`scattered` $scattered^)?
-    `states` `(` ($states^ `:` type($states))? `)` attr-dict-with-keyword $epilogue (`->` type($results)^)?
+    `states` `(` ($states^ `:` type($states))? `)` attr-dict-with-keyword $epilogue
+    (`state_edit` $state_edit^)? (`->` type($results)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -86,8 +91,8 @@ def ViewOp : Op<DeviceDialect, "view", [Pure, DeclareOpInterfaceMethods<ViewLike
   }];
 }
 
-def YieldOp : Op<DeviceDialect, "yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "Ends an epilogue with the elements to write, one per out of the kernel's domain";
+def YieldOp : Op<DeviceDialect, "yield", [Pure, Terminator, DeclareOpInterfaceMethods<RegionBranchTerminatorOpInterface>]> {
+  let summary = "Ends an epilogue with the elements to write, one per out of the kernel's domain, or a state_edit";
   let description = [{ Example: see `device.kernel`. }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

@@ -94,3 +94,15 @@ func.func @view_round_up(%x: tensor<2x8xf32>) {
   %y = device.view %x at affine_map<(i, j) -> (i ceildiv 2, j)> : tensor<2x8xf32> to tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @edit(%s: memref<4xf32>) {
+  // expected-error @below {{expects its state_edit to take indices and a value, and to yield such a value and a truth}}
+  device.kernel "delta_rule" {} ins() outs() states(%s : memref<4xf32>) {
+  } state_edit {
+  ^bb0(%row: index, %token: index, %head: index, %old: f32):
+    device.yield %old : f32
+  }
+  return
+}

@@ -45,3 +45,18 @@ func.func @view(%x: tensor<?x8xf32>, %m: memref<?x8xf32>) -> (tensor<2x?x4xf32>,
   %n = device.view %m at affine_map<(h, i, d) -> (i, h * 4 + d)> : memref<?x8xf32> to memref<2x?x4xf32>
   return %t, %n : tensor<2x?x4xf32>, memref<2x?x4xf32>
 }
+
+// CHECK-LABEL: @edited
+func.func @edited(%s: memref<?x2x4x3xf32>) {
+  // CHECK: device.kernel "delta_rule" {} ins() outs() states(%{{.*}} : memref<?x2x4x3xf32>) {
+  // CHECK-NEXT: } state_edit {
+  // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[OLD:.*]]: f32):
+  // CHECK: device.yield %[[OLD]], %{{.*}} : f32, i1
+  device.kernel "delta_rule" {} ins() outs() states(%s : memref<?x2x4x3xf32>) {
+  } state_edit {
+  ^bb0(%row: index, %token: index, %head: index, %d: index, %e: index, %old: f32):
+    %never = arith.constant false
+    device.yield %old, %never : f32, i1
+  }
+  return
+}

@@ -1,84 +1,10 @@
 // The gated delta rule as kernels: token by token and in chunks, rows of every length, states looked at, sequences cut.
-#include "tests/exec/DeviceKernels.h"
+#include "tests/exec/DeltaGraphs.h"
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
 using namespace nnterp;
 using namespace nnterp::test;
-
-namespace {
-
-constexpr int64_t heads = 3;
-
-struct Dims {
-  int64_t depth, width; ///< DK, DV
-};
-
-/// `%y, %z` and, where asked for, `%t`: the states after each token.
-Graph rule(DType model, Dims dims, bool states) {
-  std::string m = model == DType::bf16 ? "bf16" : "f32", h = std::to_string(heads);
-  std::string dk = std::to_string(dims.depth), dv = std::to_string(dims.width);
-  std::string keys = "tensor<?x?x" + h + "x" + dk + "xf32>", values = "tensor<?x?x" + h + "x" + dv + "x" + m + ">";
-  std::string rates = "tensor<?x?x" + h + "xf32>", betas = "tensor<?x?x" + h + "x" + m + ">";
-  std::string state = "tensor<?x" + h + "x" + dk + "x" + dv + "xf32>";
-  std::string all = "tensor<?x?x" + h + "x" + dk + "x" + dv + "xf32>";
-  return Graph("func.func @main(%q: " + keys + " {nnterp.input = \"q\"}, %k: " + keys + " {nnterp.input = \"k\"}, %v: " + values +
-               " {nnterp.input = \"v\"}, %g: " + rates + " {nnterp.input = \"g\"}, %b: " + betas + " {nnterp.input = \"b\"}, %s: " +
-               state + " {nnterp.input = \"s\"}, %n: tensor<?xi64> {nnterp.input = \"n\"}) -> (" + values +
-               " {nnterp.key = \"y\"}, " + state + " {nnterp.key = \"z\"}" + (states ? ", " + all + " {nnterp.key = \"t\"}" : "") +
-               ") {\n" + (states ? "%y, %z, %t" : "%y, %z") + " = hybrid.delta_rule %q, %k, %v, %g, %b, %s, %n " +
-               (states ? "states " : "") + "{nnterp.block = 0 : i64} : (" + keys + ", " + keys + ", " + values + ", " + rates +
-               ", " + betas + ", " + state + ", tensor<?xi64>) -> (" + values + ", " + state + (states ? ", " + all : "") +
-               ")\n return %y, %z" + (states ? ", %t" : "") + " : " + values + ", " + state + (states ? ", " + all : "") + "\n}");
-}
-
-bool has(const Graph &graph, const std::vector<std::string> &kinds) {
-  std::vector<std::string> kernels = graph.kernels();
-  return std::all_of(kinds.begin(), kinds.end(),
-                     [&](const std::string &kind) { return std::find(kernels.begin(), kernels.end(), kind) != kernels.end(); });
-}
-
-Tensor mapped(Tensor t, double (*f)(double)) {
-  Tensor wide = t.dtype == DType::f32 ? t : t.to(DType::f32);
-  for (int64_t i = 0; i < elementCount(wide.shape); ++i)
-    wide.as<float>()[i] = float(f(wide.at(i)));
-  return t.dtype == DType::f32 ? wide : wide.to(t.dtype);
-}
-
-Values given(DType model, Dims dims, int64_t rows, int64_t tokens, const std::vector<int64_t> &lengths) {
-  double scale = 1 / std::sqrt(double(dims.depth));
-  return {{"q", random(DType::f32, {rows, tokens, heads, dims.depth}, 1, scale)},
-          {"k", random(DType::f32, {rows, tokens, heads, dims.depth}, 2, scale)},
-          {"v", random(model, {rows, tokens, heads, dims.width}, 3)},
-          {"g", mapped(random(DType::f32, {rows, tokens, heads}, 4), [](double x) { return -x * x; })},
-          {"b", mapped(random(model, {rows, tokens, heads}, 5), [](double x) { return 1 / (1 + std::exp(-x)); })},
-          {"s", random(DType::f32, {rows, heads, dims.depth, dims.width}, 6)},
-          {"n", integers({rows}, lengths)}};
-}
-
-Shapes shapes(const Values &in, bool states) {
-  Shape values = in.at("v").shape, state = in.at("s").shape;
-  Shapes result{{"y", values}, {"z", state}};
-  if (states)
-    result["t"] = {values[0], values[1], heads, state[2], state[3]};
-  return result;
-}
-
-/// Tokens `from` to `to` of a tensor [1,S,...].
-Tensor tokens(const Tensor &t, int64_t from, int64_t to) {
-  Shape shape = t.shape;
-  size_t each = t.bytes() / size_t(shape[1]);
-  shape[1] = to - from;
-  Tensor result = Tensor::make(t.dtype, shape);
-  std::memcpy(result.data, t.as<char>() + each * size_t(from), result.bytes());
-  return result;
-}
-
-} // namespace
 
 TEST_CASE("the delta rule agrees with the plain lowering for rows of every length") {
   for (DType model : {DType::f32, DType::bf16})

@@ -6,6 +6,10 @@
 
 #include <optional>
 
+namespace nnterp {
+class EditOp;
+}
+
 namespace nnterp::plain {
 
 using Results = SmallVector<Value>;
@@ -18,5 +22,9 @@ std::optional<Results> lowerImages(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerMixture(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerPlan(PlainBuilder &b, mlir::Operation *op);
 std::optional<Results> lowerRouting(PlainBuilder &b, mlir::Operation *op);
+
+/// An edit's result at one index: the entry `old` of its value there, or what the edit makes of it. `offset`: as the
+/// op's own.
+Value editEntry(PlainBuilder &b, EditOp op, ValueRange at, Value offset, Value old);
 
 } // namespace nnterp::plain

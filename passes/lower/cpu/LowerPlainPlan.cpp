@@ -77,31 +77,7 @@ Results lowerOp(PlainBuilder &b, MeanOp op) {
 //===----------------------------------------------------------------------===//
 
 Results lowerOp(PlainBuilder &b, EditOp op) {
-  Selection selection(b, op.getTableAxes(), op.getTables(), op.getOffset(), op.getCausal(), op.getPast());
-  Block &function = op.getBody().front();
-  Type element = elementOf(op.getResult());
-  SmallVector<Source> sources;
-  for (auto [tensor, axes] : llvm::zip(op.getSources(), op.getSourceAxes()))
-    sources.push_back({tensor, cast<DenseI64ArrayAttr>(axes).asArrayRef(), op.getSourceTables()});
-  return {b.update(op.getValue(), [&](ValueRange at, Value old) {
-    Value selected = selection.contains(at);
-    SmallVector<SmallVector<Value>> places;
-    for (const Source &source : sources) {
-      Source::Place place = source.locate(b, selection, at, at.size(), source.axes.size());
-      selected = b.both(selected, place.exists);
-      places.push_back(place.at);
-    }
-    auto replaced = [&] {
-      IRMapping map;
-      map.map(function.getArgument(0), b.convert(old, function.getArgument(0).getType()));
-      for (auto [source, place, argument] : llvm::zip(sources, places, function.getArguments().drop_front()))
-        map.map(argument, b.convert(b.extract(source.tensor, place), argument.getType()));
-      for (Operation &inner : function.without_terminator())
-        b.clone(inner, map);
-      return b.convert(map.lookupOrDefault(function.getTerminator()->getOperand(0)), element);
-    };
-    return b.ifElse(selected, replaced, [&] { return old; });
-  })};
+  return {b.update(op.getValue(), [&](ValueRange at, Value old) { return editEntry(b, op, at, op.getOffset(), old); })};
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,6 +191,29 @@ private:
 Results lowerOp(PlainBuilder &b, ProjectOutOp op) { return ProjectOut(b, op).lower(); }
 
 } // namespace
+
+Value nnterp::plain::editEntry(PlainBuilder &b, EditOp op, ValueRange at, Value offset, Value old) {
+  Selection selection(b, op.getTableAxes(), op.getTables(), offset, op.getCausal(), op.getPast());
+  Block &function = op.getBody().front();
+  Value selected = selection.contains(at);
+  SmallVector<SmallVector<Value>> places;
+  for (auto [tensor, axes] : llvm::zip(op.getSources(), op.getSourceAxes())) {
+    Source source{tensor, cast<DenseI64ArrayAttr>(axes).asArrayRef(), op.getSourceTables()};
+    Source::Place place = source.locate(b, selection, at, at.size(), source.axes.size());
+    selected = b.both(selected, place.exists);
+    places.push_back(place.at);
+  }
+  auto replaced = [&] {
+    IRMapping map;
+    map.map(function.getArgument(0), b.convert(old, function.getArgument(0).getType()));
+    for (auto [tensor, place, argument] : llvm::zip(op.getSources(), places, function.getArguments().drop_front()))
+      map.map(argument, b.convert(b.extract(tensor, place), argument.getType()));
+    for (Operation &inner : function.without_terminator())
+      b.clone(inner, map);
+    return b.convert(map.lookupOrDefault(function.getTerminator()->getOperand(0)), old.getType());
+  };
+  return b.ifElse(selected, replaced, [&] { return old; });
+}
 
 std::optional<Results> nnterp::plain::lowerPlan(PlainBuilder &b, Operation *op) {
   return TypeSwitch<Operation *, std::optional<Results>>(op)

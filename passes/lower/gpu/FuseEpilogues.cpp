@@ -201,6 +201,8 @@ private:
 
     Operation *merged = isa<device::KernelOp>(producer.op) ? emptyKernel(b, types, outs) : emptyLoops(b, types, outs);
     fill(merged, kept);
+    if (auto kernel = dyn_cast<device::KernelOp>(producer.op))
+      cast<device::KernelOp>(merged).getStateEdit().takeBody(kernel.getStateEdit());
 
     for (auto [fresh, i] : llvm::enumerate(kept))
       producer.op->getResult(i).replaceAllUsesExcept(merged->getResult(unsigned(fresh)), reader);

@@ -111,6 +111,7 @@ private:
     auto wider = device::KernelOp::create(b, kernel.getLoc(), types, kernel.getKind(), kernel.getConfig(),
                                           kernel.getInputs(), outs, kernel.getStates(), kernel.getScattered() + 1);
     wider.getEpilogue().takeBody(kernel.getEpilogue());
+    wider.getStateEdit().takeBody(kernel.getStateEdit());
     size_t before = kernel.getOuts().size();
     for (auto [i, result] : llvm::enumerate(kernel.getResults()))
       result.replaceAllUsesWith(wider.getResult(unsigned(i < before ? i : i + 1)));

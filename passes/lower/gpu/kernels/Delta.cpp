@@ -1,6 +1,9 @@
 // Gated DeltaNet: which kernels stand for its ops.
 #include "passes/lower/gpu/kernels/Delta.h"
 
+#include "dialect/Nnterp/Nnterp.h"
+#include "passes/lower/cpu/PlainSelection.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,41 +40,92 @@ void DeltaKernel::launch() {
   kernel.launch({tiles, extents[2], extents[0]});
 }
 
+/// Whether a rule's region makes each entry of the state of that entry alone.
+static bool isElementwise(Region &region) {
+  auto isOwn = [&](Value v) { return v.getParentRegion() == &region; };
+  Block &body = region.front();
+  bool all = isOwn(body.getTerminator()->getOperand(0));
+  for (Operation &op : body.without_terminator()) {
+    auto edit = dyn_cast<EditOp>(op);
+    if (!edit || !isOwn(edit.getValue()) || (edit.getOffset() && edit.getOffset() != body.getArgument(1)))
+      return false;
+    // Besides what it edits, and where, it has all from outside.
+    op.walk([&](Operation *inner) {
+      for (OpOperand &operand : inner->getOpOperands())
+        all &= !isOwn(operand.get()) || operand.get() == edit.getOffset() || &operand == &edit.getValueMutable();
+    });
+  }
+  return all;
+}
+
+/// Gives a kernel the edits of a rule's region, entry by entry.
+static void addStateEdit(PlainBuilder &b, hybrid::DeltaRuleOp rule, KernelOp kernel) {
+  if (rule.getOnState().empty())
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  Block &region = rule.getOnState().front();
+  SmallVector<Type> types(5, b.getIndexType()); // row, token, head, and the place in the head's state
+  types.push_back(plain::elementOf(rule.getState()));
+  Block *body = b.createBlock(&kernel.getStateEdit(), {}, types, SmallVector<Location>(types.size(), b.getLoc()));
+  Value token = body->getArgument(1);
+  SmallVector<Value> at(body->getArguments().drop_back());
+  at[1] = b.index(0); // the region sees one token, which stands at its offset
+  Value some = b.boolean(false);
+  llvm::DenseMap<Value, Value> entries{{region.getArgument(0), body->getArgument(5)}};
+  for (auto edit : region.getOps<EditOp>()) {
+    Value offset = edit.getOffset() ? token : Value();
+    some = b.either(
+        some, plain::Selection(b, edit.getTableAxes(), edit.getTables(), offset).contains(ArrayRef(at).take_front(3)));
+    entries[edit] = plain::editEntry(b, edit, at, offset, entries.lookup(edit.getValue()));
+  }
+  YieldOp::create(b, ValueRange{entries.lookup(region.getTerminator()->getOperand(0)), some});
+}
+
+/// The states of all tokens. They are made by a kernel of their own, so that looking at them changes nothing else.
+static Value allStates(PlainBuilder &b, hybrid::DeltaRuleOp rule, Value result, StringRef kind, ValueRange inputs) {
+  RankedTensorType type = plain::typeOf(result);
+  Value memory = tensor::EmptyOp::create(b, type, b.sizesLike(type, rule.getValues()));
+  SmallVector<Value> all(inputs);
+  all.push_back(rule.getState());
+  auto kernel = makeKernel(b, kind, all, {}, memory);
+  addStateEdit(b, rule, kernel);
+  return kernel.getResult(0);
+}
+
 std::optional<Results> chooseDelta(PlainBuilder &b, Operation *op) {
   if (auto convolution = dyn_cast<hybrid::ShortConvOp>(op))
     return chooseShortConv(b, convolution);
   auto rule = dyn_cast<hybrid::DeltaRuleOp>(op);
-  // Edits between two tokens are ops of their own.
-  if (!rule || !rule.getOnState().empty())
+  if (!rule || (!rule.getOnState().empty() && !isElementwise(rule.getOnState())))
     return std::nullopt;
   SmallVector<Value> inputs{rule.getQueries(), rule.getKeys(),  rule.getValues(),
                             rule.getDecays(),  rule.getBetas(), rule.getLengths()};
-  // The states are seen by a kernel of their own, so that looking at them changes nothing else.
-  Value states;
-  if (llvm::any_of(op->getResults().drop_front(2), [](Value v) { return !v.use_empty(); })) {
-    RankedTensorType type = plain::typeOf(rule.getStates() ? rule.getStates() : rule.getStatesBefore());
-    Value memory = tensor::EmptyOp::create(b, type, b.sizesLike(type, rule.getValues()));
-    SmallVector<Value> all(inputs);
-    all.push_back(rule.getState());
-    states = makeKernel(b, "delta_states", all, {}, memory).getResult(0);
-  }
+  Results states;
+  if (Value after = rule.getStates())
+    states.push_back(allStates(b, rule, after, "delta_states", inputs));
+  if (Value before = rule.getStatesBefore())
+    states.push_back(allStates(b, rule, before, "delta_states_before", inputs));
   RankedTensorType type = plain::typeOf(rule.getResult());
   auto kernel = makeKernel(b, "delta_rule", inputs, Out{type, b.sizesLike(type, rule.getValues()), b.getF32Type()},
                            rule.getState());
+  addStateEdit(b, rule, kernel);
   Results results(kernel.getResults());
-  while (results.size() < op->getNumResults())
-    results.push_back(states ? states : kernel.getResult(1));
+  llvm::append_range(results, states);
   return results;
 }
 
 bool buildDelta(KernelOp op) {
-  if (op.getKind() == "short_conv" || op.getKind() == "delta_states") {
-    op.getKind() == "short_conv" ? buildShortConv(op) : buildDeltaSteps(op, /*shortOnly=*/false);
+  if (op.getKind() == "short_conv") {
+    buildShortConv(op);
+    return true;
+  }
+  if (op.getKind() == "delta_states" || op.getKind() == "delta_states_before") {
+    buildDeltaSteps(op, /*shortOnly=*/false);
     return true;
   }
   if (op.getKind() != "delta_rule")
     return false;
-  bool chunks = chunksFit(op);
+  bool chunks = op.getStateEdit().empty() && chunksFit(op);
   if (chunks) {
     OpBuilder host(op);
     Location loc = op.getLoc();

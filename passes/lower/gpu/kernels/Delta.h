@@ -1,4 +1,4 @@
-// The kernels of gated DeltaNet: the short convolution, and two of the delta rule, for one row and value head each.
+// The kernels of gated DeltaNet: the short convolution, and those of the delta rule, for one row and value head each.
 //
 // The latter take, as inputs, queries and keys [B,S,HV,DK], values [B,S,HV,DV], decays and betas [B,S,HV] and lengths [B].
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace nnterp::device {
 
-/// What both kernels of the delta rule know: where the block works, and what stands there.
+/// What the kernels of the delta rule know: where the block works, and what stands there.
 class DeltaKernel {
 public:
   DeltaKernel(KernelOp op, llvm::StringRef name, int64_t columnsPerBlock);
@@ -34,12 +34,18 @@ protected:
   mlir::Value row, head, firstColumn, sequence, length; ///< of the block; S; tokens of its row
 };
 
-/// Token by token, the state in registers. `shortOnly`: rows of one token or none.
+/// Token by token, the state in registers, edited between a token and its result. `shortOnly`: rows of one token or none.
 void buildDeltaSteps(KernelOp op, bool shortOnly);
 /// Rows of several tokens, in chunks that are counted from a row's first token.
 void buildDeltaChunks(KernelOp op);
 /// Whether a chunk of these extents finds place in shared memory.
 bool chunksFit(KernelOp op);
+
+/// Whether a kernel's state_edit does anything at all for `at`: row, token, head.
+mlir::Value isEdited(DeviceKernel &kernel, mlir::Region &edit, mlir::ValueRange at);
+/// What it makes of some entries that one thread has: `places` are their indices.
+llvm::SmallVector<mlir::Value> editEntries(DeviceKernel &kernel, mlir::Region &edit, llvm::ArrayRef<llvm::SmallVector<mlir::Value>> places,
+                                           mlir::ValueRange entries);
 
 Results chooseShortConv(PlainBuilder &b, hybrid::ShortConvOp op);
 void buildShortConv(KernelOp op);

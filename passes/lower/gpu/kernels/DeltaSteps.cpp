@@ -1,6 +1,8 @@
 // The delta rule token by token: a state's columns do not know of each other, and each stays in the registers of four
-// lanes.
+// lanes, until an edit, between a token's update and the look at its result.
 #include "passes/lower/gpu/kernels/Delta.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -12,11 +14,13 @@ namespace {
 class DeltaSteps : DeltaKernel {
 public:
   DeltaSteps(KernelOp op, bool shortOnly)
-      : DeltaKernel(op, op.getKind() == "delta_states" ? "delta_states" : "delta_steps", 32), shortOnly(shortOnly),
-        perLane(llvm::divideCeil(depth, groups)),
+      : DeltaKernel(op, op.getKind() == "delta_rule" ? "delta_steps" : op.getKind(), 32), shortOnly(shortOnly),
+        perLane(llvm::divideCeil(depth, groups)), held(divisor(perLane, 64)), together(divisor(held, 8)),
         n(b, cast<MemRefType>(op.getInputs()[values].getType()).getElementType()) {}
 
   void build() {
+    if (!op.getStateEdit().empty())
+      shared = kernel.shared({held, threads}, b.getF32Type());
     Value lane = b.remainder(kernel.thread(), b.index(warpSize)), warp = b.div(kernel.thread(), b.index(warpSize));
     Value column = b.add(b.mul(warp, b.index(8)), b.remainder(lane, b.index(8)));
     e = b.add(firstColumn, column);
@@ -33,8 +37,7 @@ private:
   static constexpr int64_t groups = 4;
 
   void run() {
-    bool keepsState = op.getKind() != "delta_states";
-    Value state = keepsState ? kernel.import(op.getStates()[0]) : memory(initial);
+    Value state = replays() ? memory(initial) : kernel.import(op.getStates()[0]);
     SmallVector<Value> z;
     for (int64_t i = 0; i < perLane; ++i)
       z.push_back(b.ifElse(
@@ -44,38 +47,102 @@ private:
           },
           [&] { return real(0); }));
     z = forEach(b, b.index(0), length, 1, z, [&](Value t, ValueRange old) { return token(t, old); });
-    forEach(b, length, sequence, 1, [&](Value t) { leave(t, real(0), z); });
-    if (keepsState)
+    z = forEach(b, length, sequence, 1, z,
+                [&](Value t, ValueRange old) { return finish(t, old, [&](ArrayRef<Value>) { return real(0); }); });
+    if (!replays())
       eachRow([&](int64_t i) { store(b, z[size_t(i)], state, {row, head, d(i), e}); });
   }
+
+  /// Whether the kernel is one that makes the states again for who looks at them.
+  bool replays() { return op.getKind() != "delta_rule"; }
 
   /// Sums as the plain lowering's, in float64 where the model's dtype is float32: a state goes through many calls of
   /// one token.
   SmallVector<Value> token(Value t, ValueRange old) {
     Value decay = n.exp(wide(read(decays, {row, t, head})));
     SmallVector<Value> k, q, z;
+    bool early = op.getStateEdit().empty(); // beside the keys; an edit in between needs the registers
     for (int64_t i = 0; i < perLane; ++i) {
-      k.push_back(read(keys, {row, t, head, d(i)}, isRow(i)));
-      q.push_back(read(queries, {row, t, head, d(i)}, isRow(i)));
+      k.push_back(entry(keys, t, i));
+      if (early)
+        q.push_back(entry(queries, t, i));
       z.push_back(b.mul(wide(old[size_t(i)]), decay));
     }
     Value error = b.sub(wide(read(values, {row, t, head, e}, exists)), columnSum(z, k));
     Value delta = b.mul(wide(read(betas, {row, t, head})), error);
     for (int64_t i = 0; i < perLane; ++i)
       z[size_t(i)] = b.convert(fma(b, wide(k[size_t(i)]), delta, z[size_t(i)]), b.getF32Type());
-    leave(t, b.convert(columnSum(z, q), b.getF32Type()), z);
-    return z;
+    return finish(t, z, [&](ArrayRef<Value> z) {
+      for (int64_t i = 0; i < perLane && !early; ++i)
+        q.push_back(entry(queries, t, i));
+      return b.convert(columnSum(z, q), b.getF32Type());
+    });
   }
+
+  /// What a token's key or query has for a row of the state.
+  Value entry(Input input, Value t, int64_t i) { return read(input, {row, t, head, d(i)}, isRow(i)); }
 
   Value wide(Value v) { return b.convert(v, n.wide); }
 
-  /// What a token leaves: its result, or the state behind it.
-  void leave(Value t, Value result, ArrayRef<Value> z) {
-    if (op.getKind() == "delta_states")
-      return eachRow([&](int64_t i) {
-        store(b, z[size_t(i)], kernel.import(op.getStates()[0]), {row, t, head, d(i), e});
-      });
-    when(b, b.both(exists, b.equal(group, b.index(0))), [&] { Epilogue(kernel, op).store({row, t, head, e}, result); });
+  /// Edits the state behind a token, and writes what the token leaves: its result, or the state itself. Gives the state
+  /// that the next token finds.
+  SmallVector<Value> finish(Value t, ValueRange z, function_ref<Value(ArrayRef<Value> z)> result) {
+    SmallVector<Value> after = edited(t, z);
+    if (replays()) {
+      ValueRange kept = op.getKind() == "delta_states_before" ? z : ValueRange(after);
+      eachRow([&](int64_t i) { store(b, kept[size_t(i)], kernel.import(op.getStates()[0]), {row, t, head, d(i), e}); });
+    } else {
+      Value y = result(after);
+      when(b, b.both(exists, b.equal(group, b.index(0))), [&] { Epilogue(kernel, op).store({row, t, head, e}, y); });
+    }
+    return after;
+  }
+
+  SmallVector<Value> edited(Value t, ValueRange z) {
+    if (op.getStateEdit().empty())
+      return SmallVector<Value>(z);
+    auto either = scf::IfOp::create(
+        b, isEdited(kernel, op.getStateEdit(), {row, t, head}),
+        [&](OpBuilder &, Location) {
+          SmallVector<Value> after;
+          for (int64_t first = 0; first < perLane; first += held)
+            llvm::append_range(after, editedInMemory(t, first, z.slice(size_t(first), size_t(held))));
+          scf::YieldOp::create(b, after);
+        },
+        [&](OpBuilder &, Location) { scf::YieldOp::create(b, z); });
+    return llvm::to_vector_of<Value>(either.getResults());
+  }
+
+  /// Edits the lane's rows from `first` on, a few at a time, in memory that may be indexed: all at once would not find
+  /// the registers. Rows and columns that are not there have the indices of some that are, as an edit reads memory at
+  /// them.
+  SmallVector<Value> editedInMemory(Value t, int64_t first, ValueRange z) {
+    Value thread = kernel.thread();
+    for (int64_t i = 0; i < held; ++i)
+      store(b, z[size_t(i)], shared, {b.index(i), thread});
+    forEach(b, b.index(0), b.index(held), together, [&](Value from) {
+      SmallVector<SmallVector<Value>> slots, places;
+      SmallVector<Value> entries;
+      for (int64_t k = 0; k < together; ++k) {
+        Value i = b.add(from, b.index(k)), d = b.add(b.mul(b.add(i, b.index(first)), b.index(groups)), group);
+        slots.push_back({i, thread});
+        places.push_back({row, t, head, least(b, d, b.index(depth - 1)), least(b, e, b.index(width - 1))});
+        entries.push_back(load(b, shared, slots.back()));
+      }
+      for (auto [slot, entry] : llvm::zip(slots, editEntries(kernel, op.getStateEdit(), places, entries)))
+        store(b, entry, shared, slot);
+    });
+    SmallVector<Value> after;
+    for (int64_t i = 0; i < held; ++i) // rows that are not there stay 0
+      after.push_back(b.select(isRow(first + i), load(b, shared, {b.index(i), thread}), z[size_t(i)]));
+    return after;
+  }
+
+  /// The largest divisor of a number that is at most `most`.
+  static int64_t divisor(int64_t number, int64_t most) {
+    while (number % most != 0)
+      --most;
+    return most;
   }
 
   /// The sum over the state's rows of z * x, in all lanes of the column.
@@ -96,8 +163,11 @@ private:
   }
 
   bool shortOnly;
-  int64_t perLane; ///< rows of the state per lane
+  int64_t perLane;  ///< rows of the state per lane
+  int64_t held;     ///< of them, that find place in memory when they are edited
+  int64_t together; ///< of them, that are edited side by side
   plain::Numerics n;
+  Value shared;           ///< memory for the rows of each thread that are held there; none without edits
   Value e, group, exists; ///< the lane's column; which rows it has; whether there is such a column
 };
 
