@@ -34,8 +34,8 @@ struct SlotSpec {
 };
 
 /// What of a GPU program's kernel is known besides its text; in launches a kernel is its index in the manifest's list.
-/// Costs are functions of a launch: `p0`, `p1`, … are the values of the kernel's parameters, `threads` is how many
-/// threads are started.
+/// Costs are functions of a launch: `p0`, `p1`, … are the values of the kernel's parameters, `blocks` is how many
+/// blocks are started.
 struct KernelSpec {
   /// One piece of memory that it is given.
   struct Memory {

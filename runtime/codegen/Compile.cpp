@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -210,8 +211,9 @@ bool compile(const CompileRequest &request, CompileResult &result, Diagnostics &
     if (step.stage > request.emit)
       break;
     PassManager pm(&context);
+    pm.enableVerifier(false); // after each pass; what a stage leaves is verified
     step.populate(pm);
-    if (failed(pm.run(*module))) {
+    if (failed(pm.run(*module)) || failed(verify(*module))) {
       if (!diags.hasErrors())
         diags.error("NNT1102", {}, "the compiler failed in stage " + std::string(name(step.stage)));
       return false;

@@ -18,7 +18,10 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 using namespace mlir;
 
@@ -42,19 +45,38 @@ bool fail(Diagnostics &diags, const char *code, std::string message) {
   return false;
 }
 
-/// One kernel's text with LLVM's head on it.
-std::optional<std::string> compileKernel(gpu::GPUModuleOp kernel, llvm::TargetMachine &machine, std::string &error) {
+/// A kernel on its way to PTX. Each has a context of its own: LLVM compiles them beside each other.
+struct Job {
+  std::string name;
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translateModule(kernel, context, kernel.getName(), machine, error);
-  if (!module)
-    return std::nullopt;
-  optimizeModule(*module, machine);
-  llvm::SmallString<0> text;
-  if (!compileModule(*module, machine, llvm::CodeGenFileType::AssemblyFile, text)) {
-    error = "LLVM writes no PTX";
-    return std::nullopt;
+  std::unique_ptr<llvm::Module> module;
+  llvm::SmallString<0> text; ///< with LLVM's head on it
+  std::string error;
+
+  void compile(llvm::TargetMachine &machine) {
+    optimizeModule(*module, machine);
+    if (!compileModule(*module, machine, llvm::CodeGenFileType::AssemblyFile, text))
+      error = "LLVM writes no PTX";
+    module = nullptr;
   }
-  return std::string(text);
+};
+
+/// Compiles the jobs with all processors.
+void compileAll(llvm::MutableArrayRef<std::unique_ptr<Job>> jobs) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    std::string error;
+    std::unique_ptr<llvm::TargetMachine> machine = deviceMachine(error);
+    for (size_t i; (i = next++) < jobs.size();)
+      jobs[i]->compile(*machine);
+  };
+  const size_t processors = std::max(std::thread::hardware_concurrency(), 1u);
+  std::vector<std::thread> helpers(std::min(processors - 1, jobs.size())); // beside this one
+  for (std::thread &helper : helpers)
+    helper = std::thread(work);
+  work();
+  for (std::thread &helper : helpers)
+    helper.join();
 }
 
 /// What stands behind the lines that every module begins with.
@@ -115,17 +137,29 @@ bool emitDeviceCode(ModuleOp module, std::string &ptx, Diagnostics &diags) {
   std::unique_ptr<llvm::TargetMachine> machine = deviceMachine(error);
   if (!machine)
     return fail(diags, "NNT1110", "LLVM does not write PTX: " + error);
-  std::string bodies;
+  std::vector<std::unique_ptr<Job>> jobs;
+  auto failed = [&](const Job &job) {
+    return fail(diags, "NNT1110", "the kernel " + job.name + " cannot be compiled: " + job.error);
+  };
   for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>())) {
-    std::optional<std::string> text = compileKernel(kernel, *machine, error);
-    if (!text)
-      return fail(diags, "NNT1110", "the kernel " + kernel.getName().str() + " cannot be compiled: " + error);
-    if (text->find(".extern .func") != std::string::npos)
-      return fail(diags, "NNT1111", "the kernel " + kernel.getName().str() + " calls a function that is not its own");
-    if (ptx.empty())
-      ptx = headOf(*text);
-    bodies += "\n" + withoutHead(*text).str() + "\n";
+    Job &job = *jobs.emplace_back(std::make_unique<Job>());
+    job.name = kernel.getName().str();
+    job.module = translateModule(kernel, job.context, job.name, *machine, job.error);
+    if (!job.module)
+      return failed(job);
     kernel.erase();
+  }
+  compileAll(jobs);
+  std::string bodies;
+  for (const std::unique_ptr<Job> &job : jobs) {
+    if (!job->error.empty())
+      return failed(*job);
+    llvm::StringRef text = job->text;
+    if (text.contains(".extern .func"))
+      return fail(diags, "NNT1111", "the kernel " + job->name + " calls a function that is not its own");
+    if (ptx.empty())
+      ptx = headOf(text);
+    bodies += "\n" + withoutHead(text).str() + "\n";
   }
   ptx += bodies;
   return true;

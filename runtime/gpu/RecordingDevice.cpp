@@ -55,12 +55,7 @@ std::map<std::string, KernelText> kernelTexts(std::string_view ptx) {
   return kernels;
 }
 
-double NotedLaunch::threads() const {
-  double product = 1;
-  for (int axis = 0; axis < 3; ++axis)
-    product *= double(grid[axis]) * double(block[axis]);
-  return product;
-}
+int64_t NotedLaunch::blocks() const { return int64_t(grid[0]) * grid[1] * grid[2]; }
 
 bool RecordingDevice::load(std::string_view ptx, const std::vector<KernelSpec> &specs, Diagnostics &diags) {
   const std::map<std::string, KernelText> found = kernelTexts(ptx);

@@ -22,7 +22,7 @@ struct NotedLaunch {
   uint32_t dynamicShared = 0;
   std::vector<int64_t> parameters; ///< integers, addresses, or the bits of floating-point numbers
 
-  double threads() const;
+  int64_t blocks() const;
 };
 
 /// Addresses are made up, and whatever is read from them is 0.

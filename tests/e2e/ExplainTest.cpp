@@ -98,3 +98,26 @@ TEST_CASE("worlds that do not differ are computed once") {
   const std::string plan = R"({"nnterp_plan": 1, "worlds": {"a": {"input": "x"}, "b": {"input": "x"}}})";
   CHECK(kernelsOf(plan) == kernelsOf(R"({"nnterp_plan": 1})"));
 }
+
+TEST_CASE("kernels for a GPU compute what the graph does, in whole tiles, and read the weights that it reads") {
+  ExplainArguments arguments;
+  arguments.checkpoint = NNTERP_TEST_DATA "/configs/qwen3.5-35b-a3b/config.json";
+  arguments.target = Target::cuda;
+  arguments.tokens = 256;
+  arguments.generate = 4;
+  const Explanation explanation = explained(arguments);
+  REQUIRE(explanation.launches);
+  REQUIRE(explanation.calls.size() == 2);
+  REQUIRE(explanation.launches->calls.size() == 2);
+  for (size_t i = 0; i < 2; ++i) {
+    const CallCost &graph = explanation.calls[i];
+    const CallLaunches &kernels = explanation.launches->calls[i];
+    const double weights = graph.weightBytes + graph.expertBytes;
+    std::printf("%s: %.3g operations in kernels, %.3g in the graph; %.3g bytes, %.3g of weights\n", graph.what.c_str(),
+                kernels.flops, graph.flops, kernels.bytes, weights);
+    CHECK(kernels.flops > graph.flops);
+    CHECK(kernels.flops < graph.flops * (i == 0 ? 2 : 20)); // a token alone has a tile of 16 rows
+    CHECK(kernels.bytes > weights);
+    CHECK(kernels.bytes < weights * 1.5);
+  }
+}

@@ -16,25 +16,35 @@ struct Experts {
   std::string model, weight;
   int64_t experts, slots, width, neurons;
 
-  std::string text() const {
-    std::string x = "tensor<?x?x" + number(width) + "x" + model + ">", k = number(slots), e = number(experts);
-    std::string i = "tensor<?x?x" + k + "xi64>", w = "tensor<?x?x" + k + "x" + model + ">";
+  std::string x() const { return "tensor<?x?x" + number(width) + "x" + model + ">"; }
+  std::string i() const { return "tensor<?x?x" + number(slots) + "xi64>"; }
+  std::string w() const { return "tensor<?x?x" + number(slots) + "x" + model + ">"; }
+  std::string y() const { return "tensor<?x?x" + number(slots) + "x" + number(width) + "x" + model + ">"; }
+
+  /// Parameters, and the op, of values whose names end in `n`.
+  std::string parameters(const std::string &n = "") const {
+    return "%x" + n + ": " + x() + " {nnterp.input = \"x" + n + "\"}, %i" + n + ": " + i() + " {nnterp.input = \"i" +
+           n + "\"}, %w" + n + ": " + w() + " {nnterp.input = \"w" + n + "\"}";
+  }
+  std::string op(const std::string &n = "") const {
+    std::string e = number(experts);
     std::string g = "tensor<" + e + "x" + number(2 * neurons) + "x" + number(width) + "x" + weight + ">";
     std::string d = "tensor<" + e + "x" + number(width) + "x" + number(neurons) + "x" + weight + ">";
-    std::string y = "tensor<?x?x" + k + "x" + number(width) + "x" + model + ">";
-    return "func.func @main(%x: " + x + " {nnterp.input = \"x\"}, %i: " + i + " {nnterp.input = \"i\"}, %w: " + w +
-           " {nnterp.input = \"w\"}) -> (" + y +
-           " {nnterp.key = \"y\"}) {\n  %g = hybrid.weight \"g\" {nnterp.block = 0 : i64} : " + g +
-           "\n  %d = hybrid.weight \"d\" {nnterp.block = 0 : i64} : " + d +
-           "\n  %y = hybrid.experts %x, %i, %w, %g, %d {nnterp.block = 0 : i64} : " + x + ", " + i + ", " + w + ", " +
-           g + ", " + d + "\n  return %y : " + y + "\n}\n";
+    return "  %g" + n + " = hybrid.weight \"g" + n + "\" {nnterp.block = 0 : i64} : " + g + "\n  %d" + n +
+           " = hybrid.weight \"d" + n + "\" {nnterp.block = 0 : i64} : " + d + "\n  %y" + n + " = hybrid.experts %x" +
+           n + ", %i" + n + ", %w" + n + ", %g" + n + ", %d" + n + " {nnterp.block = 0 : i64} : " + x() + ", " + i() +
+           ", " + w() + ", " + g + ", " + d + "\n";
   }
-  test::Values values(int64_t rows, int64_t tokens) const {
-    return {{"x", test::random(typeOf(model), {rows, tokens, width}, 1)},
-            {"i", test::randomIntegers({rows, tokens, slots}, 2, -1, experts + 1)}, // some name no expert
-            {"w", test::random(typeOf(model), {rows, tokens, slots}, 3)},
-            {"g", test::random(typeOf(weight), {experts, 2 * neurons, width}, 4, 0.3)},
-            {"d", test::random(typeOf(weight), {experts, width, neurons}, 5, 0.3)}};
+  std::string text() const {
+    return "func.func @main(" + parameters() + ") -> (" + y() + " {nnterp.key = \"y\"}) {\n" + op() +
+           "  return %y : " + y() + "\n}\n";
+  }
+  test::Values values(int64_t rows, int64_t tokens, const std::string &n = "") const {
+    return {{"x" + n, test::random(typeOf(model), {rows, tokens, width}, 1)},
+            {"i" + n, test::randomIntegers({rows, tokens, slots}, 2, -1, experts + 1)}, // some name no expert
+            {"w" + n, test::random(typeOf(model), {rows, tokens, slots}, 3)},
+            {"g" + n, test::random(typeOf(weight), {experts, 2 * neurons, width}, 4, 0.3)},
+            {"d" + n, test::random(typeOf(weight), {experts, width, neurons}, 5, 0.3)}};
   }
   Shape result(int64_t rows, int64_t tokens) const { return {rows, tokens, slots, width}; }
 };
@@ -119,6 +129,23 @@ TEST_CASE("experts of no tokens and slots without experts") {
   in["i"] = test::integers({2, 3, 3}, std::vector<int64_t>(18, -1));
   Tensor zeros = Tensor::make(DType::bf16, mixtures[0].result(2, 3));
   CHECK(test::bitDifference(zeros, graph.onDevice(in, {{"y", zeros.shape}}).at("y")) == "");
+}
+
+TEST_CASE("mixtures of different extents have the same products") {
+  const Experts one{"bf16", "bf16", 12, 3, 48, 24}, other{"bf16", "bf16", 2, 2, 40, 16};
+  test::Graph graph("func.func @main(" + one.parameters() + ", " + other.parameters("o") + ") -> (" + one.y() +
+                    " {nnterp.key = \"y\"}, " + other.y() + " {nnterp.key = \"yo\"}) {\n" + one.op() + other.op("o") +
+                    "  return %y, %yo : " + one.y() + ", " + other.y() + "\n}\n");
+  CHECK(graph.kernels() == std::vector<std::string>{"experts_sort", "experts_up_few", "experts_up", "experts_down_few",
+                                                    "experts_down", "experts_sort"});
+  for (int64_t tokens : {1, 50}) {
+    test::Values in = one.values(2, tokens), more = other.values(2, tokens, "o");
+    in.insert(more.begin(), more.end());
+    test::Shapes out{{"y", one.result(2, tokens)}, {"yo", other.result(2, tokens)}};
+    test::Values cpu = graph.onCpu(in, out), gpu = graph.onDevice(in, out);
+    for (const char *key : {"y", "yo"})
+      CHECK(test::difference(cpu.at(key), gpu.at(key), 4e-3, 0.05) == "");
+  }
 }
 
 TEST_CASE("one expert for all tokens fills many tiles") {

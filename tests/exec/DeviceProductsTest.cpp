@@ -42,6 +42,15 @@ const Linear linears[] = {
     {"f32", "f32", 260, 66},  {"f32", "bf16", 28, 12, true},  {"f32", "f16", 64, 1},
 };
 
+// Depths on both sides of where a kernel is another one: of less than a panel, of whole panels, of whole parts, and
+// with parts that are not full or empty.
+const Linear depths[] = {
+    {"bf16", "bf16", 5, 2},    {"bf16", "bf16", 8, 3},    {"bf16", "bf16", 28, 40},      {"bf16", "bf16", 50, 19},
+    {"bf16", "bf16", 96, 17},  {"bf16", "bf16", 512, 65}, {"bf16", "bf16", 544, 33},     {"bf16", "f32", 1024, 16},
+    {"bf16", "f16", 1100, 20}, {"f32", "f32", 3, 2},      {"f32", "bf16", 50, 19, true}, {"f32", "f32", 256, 20},
+    {"f32", "f16", 272, 70},   {"f32", "f32", 512, 1},
+};
+
 } // namespace
 
 TEST_CASE("products are those of the CPU, for few rows and for many") {
@@ -57,18 +66,63 @@ TEST_CASE("products are those of the CPU, for few rows and for many") {
   }
 }
 
+/// A row alone is a product of few rows, among 67 of many.
+void checkRowsAlone(const Linear &linear, const test::Graph &graph) {
+  test::Values in = linear.values(67, 1);
+  Tensor all = graph.onDevice(in, {{"y", {67, 1, linear.columns}}}).at("y");
+  for (int64_t row : {0, 9, 63, 66}) {
+    test::Values alone = in;
+    alone["x"] = test::row(in.at("x"), row);
+    CHECK(test::bitDifference(test::row(all, row), graph.onDevice(alone, {{"y", {1, 1, linear.columns}}}).at("y")) ==
+          "");
+  }
+}
+
 TEST_CASE("a row of a product has the same bits alone and among others") {
   for (const Linear &linear : linears) {
     INFO(linear.text());
+    checkRowsAlone(linear, test::Graph(linear.text()));
+  }
+}
+
+TEST_CASE("products of every depth") {
+  for (const Linear &linear : depths) {
+    INFO(linear.text());
     test::Graph graph(linear.text());
-    test::Values in = linear.values(67, 1);
-    Tensor all = graph.onDevice(in, {{"y", {67, 1, linear.columns}}}).at("y");
-    for (int64_t row : {0, 9, 63, 66}) {
-      test::Values alone = in;
-      alone["x"] = test::row(in.at("x"), row);
-      CHECK(test::bitDifference(test::row(all, row), graph.onDevice(alone, {{"y", {1, 1, linear.columns}}}).at("y")) ==
-            "");
-    }
+    test::Values in = linear.values(3, 13);
+    test::Shapes out{{"y", {3, 13, linear.columns}}};
+    CHECK(test::difference(graph.onCpu(in, out).at("y"), graph.onDevice(in, out).at("y")) == "");
+    checkRowsAlone(linear, graph);
+  }
+}
+
+TEST_CASE("products of different extents are one kernel") {
+  test::Graph graph(R"(
+func.func @main(%x: tensor<?x?x512xbf16> {nnterp.input = "x"}, %r: tensor<?x?x20xbf16> {nnterp.input = "r"},
+    %s: tensor<?x?x33xbf16> {nnterp.input = "s"})
+    -> (tensor<?x?x20xbf16> {nnterp.key = "y"}, tensor<?x?x33xbf16> {nnterp.key = "z"}) {
+  %w = hybrid.weight "w" {nnterp.block = 0 : i64} : tensor<1024x512xbf16>
+  %v = hybrid.weight "v" {nnterp.block = 0 : i64} : tensor<20x1024xbf16>
+  %u = hybrid.weight "u" {nnterp.block = 0 : i64} : tensor<33x512xbf16>
+  %a = hybrid.linear %x, %w {nnterp.block = 0 : i64} : tensor<?x?x512xbf16>, tensor<1024x512xbf16>
+  %b = hybrid.linear %a, %v {nnterp.block = 0 : i64} : tensor<?x?x1024xbf16>, tensor<20x1024xbf16>
+  %c = hybrid.linear %x, %u {nnterp.block = 0 : i64} : tensor<?x?x512xbf16>, tensor<33x512xbf16>
+  %y = hybrid.add %b, %r {nnterp.block = 0 : i64} : tensor<?x?x20xbf16>
+  %z = hybrid.add %c, %s {nnterp.block = 0 : i64} : tensor<?x?x33xbf16>
+  return %y, %z : tensor<?x?x20xbf16>, tensor<?x?x33xbf16>
+})");
+  // One without, one with the sum.
+  CHECK(graph.kernels() == std::vector<std::string>{"linear_few", "linear", "linear_few", "linear"});
+  for (int64_t tokens : {3, 40}) {
+    test::Values in{
+        {"x", test::random(DType::bf16, {2, tokens, 512}, 1)}, {"r", test::random(DType::bf16, {2, tokens, 20}, 2)},
+        {"s", test::random(DType::bf16, {2, tokens, 33}, 3)},  {"w", test::random(DType::bf16, {1024, 512}, 4, 0.05)},
+        {"v", test::random(DType::bf16, {20, 1024}, 5, 0.05)}, {"u", test::random(DType::bf16, {33, 512}, 6, 0.05)}};
+    test::Shapes out{{"y", {2, tokens, 20}}, {"z", {2, tokens, 33}}};
+    test::Values cpu = graph.onCpu(in, out), gpu = graph.onDevice(in, out);
+    // What the first product rounds the other way moves what the second sums.
+    CHECK(test::difference(cpu.at("y"), gpu.at("y"), 4e-3, 0.1) == "");
+    CHECK(test::difference(cpu.at("z"), gpu.at("z")) == "");
   }
 }
 

@@ -28,12 +28,12 @@
 // CHECK: nvvm.mma.sync
 // Both numbers of a neuron, rounded, from one tile.
 // CHECK: math.exp
-// CHECK: memref.store %{{.*}} : memref<?x16xbf16>
+// CHECK: memref.store %{{.*}} : memref<?x?xbf16>
 // CHECK: gpu.module @[[DOWN]] {
 // CHECK: nvvm.mma.sync
 // The routing weight, then the slot's output and its tap.
 // CHECK: arith.mulf
-// CHECK-COUNT-2: memref.store %{{.*}} : memref<?x?x2x32xbf16>
+// CHECK-COUNT-2: memref.store %{{.*}} : memref<?x?x?x?xbf16>
 // CHECK: gpu.return
 func.func @main(%x: tensor<?x?x32xbf16> {nnterp.input = "x"}, %l: tensor<?x?x4xbf16> {nnterp.input = "l"}) {
   %g = hybrid.weight "g" {nnterp.block = 0 : i64} : tensor<4x32x32xbf16>

@@ -37,8 +37,7 @@
 
 // Signatures are bare pointers and 64-bit integers; nothing outside is called.
 // LLVM: gpu.module @linear_few_
-// LLVM: llvm.func @linear_few_{{[0-9a-f]+}}(%{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: i64
-// LLVM-NOT: !llvm.struct<(ptr
+// LLVM: llvm.func @linear_few_{{[0-9a-f]+}}(%arg0: !llvm.ptr, %arg1: i64{{(, %arg[0-9]+: (i64|!llvm.ptr))*}}) attributes
 // LLVM-NOT: llvm.call @
 func.func @main(%x: tensor<?x?x256xbf16> {nnterp.input = "x"}) {
   %w = hybrid.weight "w" {nnterp.block = 0 : i64} : tensor<64x256xbf16>

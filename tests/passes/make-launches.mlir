@@ -124,3 +124,32 @@ func.func @tables(%y: memref<2xf32>) {
   }
   return
 }
+
+// -----
+
+// A kernel that is written for no extents has all of memory's as parameters. A view of memory is memory too where its elements stand as
+// close; another one is made inside, of memory with the extents that its type follows from.
+// CHECK-LABEL: func.func @views
+// CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<?x20xf32>
+// CHECK: gpu.launch_func @[[K:linear_few_[0-9a-f]+]]::@[[K]]
+// CHECK: gpu.module @[[K]]
+// CHECK: %[[TABLE:.*]] = memref.cast %{{.*}} : memref<?x?xf32> to memref<?x40xf32>
+// CHECK: %[[SLICE:.*]] = memref.subview %[[TABLE]][0, 4] [%{{.*}}, 20] [1, 1] : memref<?x40xf32> to memref<?x20xf32, strided<[40, 1], offset: 4>>
+// CHECK: memref.load %{{.*}} : memref<?x?xf32>
+// CHECK: memref.load %[[SLICE]]{{.*}} : memref<?x20xf32, strided<[40, 1], offset: 4>>
+// CHECK: memref.store %{{.*}} : memref<?x?xf32>
+func.func @views(%x: memref<?x48xf32>, %w: memref<20x48xf32>, %flat: memref<?x4x5xf32>, %table: memref<?x40xf32>, %y: memref<?x20xf32>) {
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %x, %c0 : memref<?x48xf32>
+  %same = memref.collapse_shape %flat [[0], [1, 2]] : memref<?x4x5xf32> into memref<?x20xf32>
+  %slice = memref.subview %table[0, 4] [%d, 20] [1, 1] : memref<?x40xf32> to memref<?x20xf32, strided<[40, 1], offset: 4>>
+  device.kernel "linear" {} ins(%x, %w : memref<?x48xf32>, memref<20x48xf32>) outs(%y : memref<?x20xf32>) states() {
+  ^bb0(%i: index, %j: index, %sum: f32):
+    %a = memref.load %same[%i, %j] : memref<?x20xf32>
+    %b = memref.load %slice[%i, %j] : memref<?x20xf32, strided<[40, 1], offset: 4>>
+    %ab = arith.addf %a, %b : f32
+    %v = arith.addf %sum, %ab : f32
+    device.yield %v : f32
+  }
+  return
+}

@@ -3,6 +3,7 @@
 
 #include "dialect/Device/Device.h"
 #include "passes/lower/DenseMemory.h"
+#include "passes/lower/gpu/KernelHash.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,9 +13,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -47,8 +48,9 @@ SmallVector<Value> device::delinearize(plain::PlainBuilder &b, Value flat, Value
   return at;
 }
 
-DeviceKernel::DeviceKernel(Operation *anchor, StringRef kind, int64_t threadsPerBlock)
-    : b(anchor->getLoc(), anchor->getContext()), anchor(anchor), host(anchor), kind(kind), threads(threadsPerBlock) {
+DeviceKernel::DeviceKernel(Operation *anchor, StringRef kind, int64_t threadsPerBlock, Extents known)
+    : b(anchor->getLoc(), anchor->getContext()), anchor(anchor), host(anchor), kind(kind), threads(threadsPerBlock),
+      known(known) {
   auto top = anchor->getParentOfType<ModuleOp>();
   b.setInsertionPointToEnd(top.getBody());
   module = gpu::GPUModuleOp::create(b, kind);
@@ -72,8 +74,18 @@ Value DeviceKernel::parameter(Value scalar) {
   return function.getBody().front().insertArgument(place, scalar.getType(), b.getLoc());
 }
 
+/// Memory that stands inside without its extents; views of memory too, since their elements stand as close. What is only
+/// read at other indices is no memory.
+bool DeviceKernel::isOfAnyExtents(Value memory) {
+  auto type = dyn_cast<MemRefType>(memory.getType());
+  return known == Extents::none && type && type.getLayout().isIdentity() && !memory.getDefiningOp<device::ViewOp>();
+}
+
 Value DeviceKernel::importMemory(Value memory) {
-  auto type = cast<MemRefType>(memory.getType());
+  auto hostType = cast<MemRefType>(memory.getType()), type = hostType;
+  if (isOfAnyExtents(memory))
+    type =
+        MemRefType::Builder(hostType).setShape(SmallVector<int64_t>(size_t(hostType.getRank()), ShapedType::kDynamic));
   Location loc = b.getLoc();
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memory);
   address = arith::IndexCastOp::create(host, loc, host.getI64Type(), address);
@@ -86,8 +98,25 @@ Value DeviceKernel::importMemory(Value memory) {
           arith::IndexCastOp::create(host, loc, host.getI64Type(), memref::DimOp::create(host, loc, memory, axis))));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(bodyStart);
-  return denseMemory(b, loc, type, pointer, LLVMTypeConverter(b.getContext()),
-                     [&](int64_t) { return extents.pop_back_val(); });
+  Value inner = denseMemory(b, loc, type, pointer, LLVMTypeConverter(b.getContext()),
+                            [&](int64_t) { return extents.pop_back_val(); });
+  memories.push_back({inner, hostType});
+  return inner;
+}
+
+Value DeviceKernel::extent(Value memory, int64_t axis) { return memref::DimOp::create(b, import(memory), axis); }
+
+/// Views of memory have types that follow from the memory's own: where some were copied from the host, they are given
+/// memory of the host's type.
+void DeviceKernel::castForViews() {
+  for (auto [memory, type] : memories) {
+    if (memory.getType() == type)
+      continue;
+    b.setInsertionPointAfterValue(memory);
+    for (OpOperand &use : llvm::make_early_inc_range(memory.getUses()))
+      if (isa<ViewLikeOpInterface>(use.getOwner()))
+        use.set(memref::CastOp::create(b, type, memory));
+  }
 }
 
 /// Scalar loops and branches that change no memory.
@@ -122,7 +151,7 @@ Value DeviceKernel::import(Value v) {
                                          table.getType(), table.getInitialValueAttr(), true, IntegerAttr());
     b.setInsertionPoint(bodyStart);
     result = memref::GetGlobalOp::create(b, table.getType(), copy.getSymName());
-  } else if (def && isMadeInside(def)) {
+  } else if (def && isMadeInside(def) && !isOfAnyExtents(v)) {
     importOperands(def);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(bodyStart);
@@ -191,10 +220,7 @@ void DeviceKernel::barrier() { gpu::BarrierOp::create(b); }
 
 /// Gives the kernel its name; one with the same body takes its place.
 gpu::GPUFuncOp DeviceKernel::named() {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, OpPrintingFlags().useLocalScope().printGenericOpForm());
-  std::string name = kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true);
+  std::string name = kind + "_" + llvm::utohexstr(hashOf(module), /*LowerCase=*/true);
   auto top = module->getParentOfType<ModuleOp>();
   if (auto known = top.lookupSymbol<gpu::GPUModuleOp>(name)) {
     module.erase();
@@ -232,6 +258,7 @@ void DeviceKernel::launch(Value blocks) {
 void DeviceKernel::launch(std::array<Value, 3> grid) {
   gpu::ReturnOp::create(b);
   readThroughViews(function);
+  castForViews();
   Value one = arith::ConstantIndexOp::create(host, b.getLoc(), 1);
   Value size = arith::ConstantIndexOp::create(host, b.getLoc(), threads);
   gpu::LaunchFuncOp::create(host, b.getLoc(), named(), {grid[0], grid[1], grid[2]}, {size, one, one}, Value(),

@@ -29,7 +29,7 @@ void populateDevicePipeline(OpPassManager &pm) {
   OpPassManager &kernel = pm.nest<gpu::GPUModuleOp>();
   kernel.addPass(createExpandMath());
   kernel.addPass(createDeviceMath());
-  kernel.addPass(createCanonicalizerPass());
+  // Less for the conversion to do; what else there is to simplify, LLVM does as well.
   kernel.addPass(createCSEPass());
   kernel.addPass(memref::createExpandStridedMetadataPass());
   kernel.addPass(createLowerAffinePass());
@@ -38,8 +38,6 @@ void populateDevicePipeline(OpPassManager &pm) {
   options.indexBitwidth = 64;
   kernel.addPass(createConvertGpuOpsToNVVMOps(options));
   kernel.addPass(createReconcileUnrealizedCastsPass());
-  kernel.addPass(createCanonicalizerPass());
-  kernel.addPass(createCSEPass());
 }
 
 } // namespace nnterp

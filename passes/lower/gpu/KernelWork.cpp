@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace nnterp {
@@ -26,38 +28,68 @@ int64_t bytesOf(Type type) {
   return elements(type) * (element.isIndex() ? 8 : int64_t(element.getIntOrFloatBitWidth() + 7) / 8);
 }
 
+/// A number of things, as pieces of a polynomial: what is divided is rounded up once, at the end.
+class Amount {
+public:
+  Amount(Polynomial whole = {}, int64_t pieces = 1) : whole(std::move(whole)), pieces(pieces) {
+    // Kernels divide by powers of two.
+    for (Polynomial half; this->pieces % 2 == 0 && (half = this->whole.dividedBy(2)) + half == this->whole;)
+      this->whole = half, this->pieces /= 2;
+    if (this->pieces > mostPieces)
+      this->whole = rounded(), this->pieces = 1;
+  }
+  Amount(int64_t number) : whole(number) {}
+
+  Amount dividedBy(int64_t by) const { return {whole, pieces * by}; }
+  Polynomial rounded() const { return whole.dividedBy(pieces); }
+
+  friend Amount operator*(const Amount &a, const Amount &b) { return {a.whole * b.whole, a.pieces * b.pieces}; }
+  friend Amount operator+(const Amount &a, const Amount &b) {
+    const int64_t common = std::lcm(a.pieces, b.pieces);
+    return {a.whole * Polynomial(common / a.pieces) + b.whole * Polynomial(common / b.pieces), common};
+  }
+  Amount &operator+=(const Amount &other) { return *this = *this + other; }
+
+private:
+  static constexpr int64_t mostPieces = int64_t(1) << 24; ///< so that no number here becomes too large
+
+  Polynomial whole;
+  int64_t pieces = 1;
+};
+
 class Counter {
 public:
   explicit Counter(gpu::GPUFuncOp kernel) : kernel(kernel) {}
 
   KernelWork count() {
-    Polynomial threads = Polynomial::extent("threads");
     KernelWork work;
-    work.flops = visit(kernel.getBody(), threads);
+    Polynomial threads = Polynomial::extent("blocks") * Polynomial(kernel.getKnownBlockSize()->front());
+    work.flops = visit(kernel.getBody(), threads).rounded();
     for (Value memory : order)
-      work.memory.push_back({wholeOf(memory), touched[memory]});
+      work.memory.push_back({wholeOf(memory).rounded(), touched[memory].rounded()});
     return work;
   }
 
 private:
   gpu::GPUFuncOp kernel;
   SmallVector<Value> order; ///< memory of the launch, by first access
-  llvm::DenseMap<Value, Polynomial> touched;
+  llvm::DenseMap<Value, Amount> touched;
+  llvm::DenseMap<Value, Amount> outside; ///< how often the loop of an induction variable runs
 
   /// The floating-point operations of a region that runs `times` times.
-  Polynomial visit(Region &region, const Polynomial &times) {
-    Polynomial flops;
+  Amount visit(Region &region, const Amount &times) {
+    Amount flops;
     for (Block &block : region)
       for (Operation &op : block) {
         if (auto loop = dyn_cast<scf::ForOp>(op)) {
           IntegerAttr step;
-          Polynomial range = rangeOf(loop);
           int64_t stride = matchPattern(loop.getStep(), m_Constant(&step)) ? step.getInt() : 1;
-          flops += visit(loop.getRegion(), (times * range).dividedBy(std::max<int64_t>(stride, 1)));
+          outside[loop.getInductionVar()] = times;
+          flops += visit(loop.getRegion(), stepsOf(loop, times).dividedBy(std::max<int64_t>(stride, 1)));
         } else {
           for (Region &inner : op.getRegions())
             flops += visit(inner, times);
-          flops += times * Polynomial(flopsOf(&op));
+          flops += times * flopsOf(&op);
           access(&op, times);
         }
       }
@@ -76,7 +108,7 @@ private:
     return 0;
   }
 
-  void access(Operation *op, const Polynomial &times) {
+  void access(Operation *op, const Amount &times) {
     Value memory;
     Type moved;
     if (auto load = dyn_cast<memref::LoadOp>(op)) {
@@ -91,6 +123,9 @@ private:
     } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
       memory = store.getBase();
       moved = store.getValueToStore().getType();
+    } else if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+      memory = load.getAddr();
+      moved = load.getType();
     }
     if (!memory)
       return;
@@ -99,47 +134,65 @@ private:
       return; // shared memory, tables
     if (!llvm::is_contained(order, memory))
       order.push_back(memory);
-    touched[memory] += times * Polynomial(bytesOf(moved));
+    touched[memory] += times * bytesOf(moved);
   }
 
   static Value rootOf(Value memory) {
     while (Operation *def = memory.getDefiningOp()) {
       if (!isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
-               memref::ReinterpretCastOp>(def))
+               memref::ReinterpretCastOp, LLVM::GEPOp, LLVM::IntToPtrOp, arith::IndexCastOp,
+               memref::ExtractAlignedPointerAsIndexOp>(def))
         break;
       memory = def->getOperand(0);
     }
     return memory;
   }
 
-  Polynomial wholeOf(Value memory) {
+  Amount wholeOf(Value memory) {
     auto type = cast<MemRefType>(memory.getType());
-    Polynomial bytes(bytesOf(type.getElementType()));
+    Amount bytes(bytesOf(type.getElementType()));
     for (int64_t axis = 0; axis < type.getRank(); ++axis)
       bytes = bytes * extentOf(memory, axis);
     return bytes;
   }
 
-  /// Rounds times step.
-  Polynomial rangeOf(scf::ForOp loop) {
-    if (std::optional<Polynomial> upper = valueOf(loop.getUpperBound())) {
-      IntegerAttr first, last;
-      if (matchPattern(loop.getLowerBound(), m_Constant(&first)) &&
-          matchPattern(loop.getUpperBound(), m_Constant(&last)))
-        return std::max<int64_t>(last.getInt() - first.getInt(), 0);
-      return *upper;
-    }
+  /// How many numbers a loop that runs `times` times walks over, in steps of 1.
+  Amount stepsOf(scf::ForOp loop, const Amount &times) {
+    // Of a range that the rounds of an outer loop walk piece by piece, all of them together walk all.
+    if (auto end = loop.getUpperBound().getDefiningOp<arith::MinSIOp>())
+      if (auto begin = loop.getLowerBound().getDefiningOp<arith::MulIOp>())
+        if (auto next = end.getLhs().getDefiningOp<arith::AddIOp>();
+            next && next.getLhs() == begin && next.getRhs() == begin.getRhs())
+          if (auto outer = outside.find(begin.getLhs()); outer != outside.end())
+            if (std::optional<Amount> all = valueOf(end.getRhs()))
+              return outer->second * *all;
+    if (std::optional<Amount> range = distance(loop.getLowerBound(), loop.getUpperBound()))
+      return times * *range;
     // Data: no more than what its index walks over.
     Polynomial longest(1);
     loop.walk([&](memref::LoadOp load) {
       for (auto [axis, index] : llvm::enumerate(load.getIndices()))
         if (index == loop.getInductionVar())
-          longest = Polynomial::cover(longest, extentOf(load.getMemref(), int64_t(axis)));
+          longest = Polynomial::cover(longest, extentOf(load.getMemref(), int64_t(axis)).rounded());
     });
-    return longest;
+    return times * longest;
   }
 
-  Polynomial extentOf(Value memory, int64_t axis) {
+  /// From one number to another, from above; as from 0 where nothing is known of the lower one.
+  std::optional<Amount> distance(Value lower, Value upper) {
+    IntegerAttr first, last;
+    if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)))
+      return Amount(std::max<int64_t>(last.getInt() - first.getInt(), 0));
+    if (auto sum = upper.getDefiningOp<arith::AddIOp>(); sum && sum.getLhs() == lower)
+      return valueOf(sum.getRhs());
+    if (auto least = upper.getDefiningOp<arith::MinSIOp>()) {
+      std::optional<Amount> range = distance(lower, least.getLhs());
+      return range ? range : distance(lower, least.getRhs());
+    }
+    return valueOf(upper);
+  }
+
+  Amount extentOf(Value memory, int64_t axis) {
     auto type = cast<MemRefType>(memory.getType());
     if (!type.isDynamicDim(unsigned(axis)))
       return type.getDimSize(unsigned(axis));
@@ -147,7 +200,7 @@ private:
     while (Operation *def = descriptor.getDefiningOp()) {
       if (auto insert = dyn_cast<LLVM::InsertValueOp>(def)) {
         if (insert.getPosition() == ArrayRef<int64_t>{3, axis})
-          return valueOf(insert.getValue()).value_or(Polynomial(1));
+          return valueOf(insert.getValue()).value_or(Amount(1));
         descriptor = insert.getContainer();
       } else if (isa<UnrealizedConversionCastOp>(def)) {
         descriptor = def->getOperand(0);
@@ -159,13 +212,13 @@ private:
   }
 
   /// A number as extents of the launch, from above; nothing for what is read from memory.
-  std::optional<Polynomial> valueOf(Value v) {
+  std::optional<Amount> valueOf(Value v) {
     IntegerAttr constant;
     if (matchPattern(v, m_Constant(&constant)))
-      return Polynomial(constant.getInt());
+      return Amount(constant.getInt());
     if (auto argument = dyn_cast<BlockArgument>(v)) {
       if (argument.getOwner() == &kernel.getBody().front() && argument.getType().isInteger(64))
-        return Polynomial::extent("p" + std::to_string(argument.getArgNumber()));
+        return Amount(Polynomial::extent("p" + std::to_string(argument.getArgNumber())));
       return std::nullopt;
     }
     Operation *def = v.getDefiningOp();
@@ -175,7 +228,7 @@ private:
     if (isa<arith::IndexCastOp, UnrealizedConversionCastOp>(def))
       return valueOf(def->getOperand(0));
     if (def->getNumOperands() == 2) {
-      std::optional<Polynomial> lhs = valueOf(def->getOperand(0)), rhs = valueOf(def->getOperand(1));
+      std::optional<Amount> lhs = valueOf(def->getOperand(0)), rhs = valueOf(def->getOperand(1));
       IntegerAttr divisor;
       bool byConstant = matchPattern(def->getOperand(1), m_Constant(&divisor)) && divisor.getInt() > 0;
       if (isa<arith::MinSIOp, arith::MinUIOp>(def))

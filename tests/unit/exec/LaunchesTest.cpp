@@ -70,7 +70,7 @@ TEST_CASE("launches are noted with their parameters", "[launches]") {
   REQUIRE(device.launches().size() == 1);
   const gpu::NotedLaunch &noted = device.launches().front();
   CHECK(noted.parameters == std::vector<int64_t>{int64_t(reinterpret_cast<uintptr_t>(address)), -3});
-  CHECK(noted.threads() == 320);
+  CHECK(noted.blocks() == 5);
   CHECK(noted.dynamicShared == 7);
   int64_t failures = 5;
   REQUIRE(device.download(&failures, address, sizeof failures, diags));
@@ -175,7 +175,7 @@ TEST_CASE("a program's launches are counted, measured and shown", "[launches]") 
   Manifest manifest = onDevice(sequenceManifest());
   manifest.kernels[0].name = "read";
   manifest.kernels[0].flops = Polynomial::extent("p9") * Polynomial::extent("p10") * 1000;
-  manifest.kernels[0].memory = {{Polynomial::extent("p9") * 1000000, Polynomial::extent("threads") * 8},
+  manifest.kernels[0].memory = {{Polynomial::extent("p9") * 1000000, Polynomial::extent("blocks") * 32 * 8},
                                 {48, Polynomial::extent("p12") * 4}};
   Diagnostics diags;
   std::unique_ptr<LaunchRecorder> recorder =

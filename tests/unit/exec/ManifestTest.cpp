@@ -23,7 +23,7 @@ static Manifest sample() {
   m.chip = "sm_80";
   m.kernels = {{"linear_3f2a", "hybrid.linear at plan.json:3:5"}, {"softmax_00ff", ""}};
   m.kernels[0].flops = Polynomial::extent("p3") * 2;
-  m.kernels[0].memory = {{4096, Polynomial::extent("threads") * 4}, {63, 0}};
+  m.kernels[0].memory = {{4096, Polynomial::extent("blocks") * 4}, {63, 0}};
   m.failureEntries = 4;
   m.slots = {{SlotKind::input, "ids", DType::i64, {-1, -1}},
              {SlotKind::weight, "model.norm.weight", DType::bf16, {64}},
@@ -94,7 +94,7 @@ TEST_CASE("NNT1019: broken manifest", "[manifest]") {
   CHECK(errorsWith("\"blocks\": 8", "\"blocks\": -8").find("\"blocks\" is negative") != std::string::npos);
   CHECK(errorsWith("\"kind\": \"weight\"", "\"kind\": \"wait\"").find("unknown kind of slot \"wait\"") !=
         std::string::npos);
-  CHECK(errorsWith("\"threads\": 4", "\"threads\": \"4\"").find("expected products of extents with integer coefficients") !=
+  CHECK(errorsWith("\"blocks\": 4", "\"blocks\": \"4\"").find("expected products of extents with integer coefficients") !=
         std::string::npos);
   CHECK(errorsWith("\"memory\": []", "\"memory\": [[{}]]").find("a piece of memory is two amounts of bytes") != std::string::npos);
   CHECK(errorsWith("\"name\": \"softmax_00ff\"", "\"name\": 5").find("expected \"name\" to be a string") !=

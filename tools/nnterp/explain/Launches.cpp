@@ -28,8 +28,8 @@ std::unique_ptr<LaunchRecorder> LaunchRecorder::open(std::string_view object, co
 /// An amount of a kernel's, for a launch.
 static double amountOf(const Polynomial &amount, const gpu::NotedLaunch &launch) {
   return amount.value([&](const std::string &extent) -> int64_t {
-    if (extent == "threads")
-      return int64_t(launch.threads());
+    if (extent == "blocks")
+      return launch.blocks();
     const size_t index = size_t(std::atoll(extent.c_str() + 1)); // "p3"
     return index < launch.parameters.size() ? launch.parameters[index] : 0;
   });

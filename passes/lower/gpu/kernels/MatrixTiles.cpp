@@ -29,7 +29,19 @@ Type chunkType(PlainBuilder &b) { return VectorType::get(4, b.getI32Type()); }
 
 Value number(PlainBuilder &b, int64_t value) { return LLVM::ConstantOp::create(b, b.getI32Type(), value); }
 
+int64_t perChunkOf(Type model) { return chunkBytes / bytesOf(model); }
+
+/// How many pieces of a size it takes to cover a length.
+Value pieces(PlainBuilder &b, Value length, int64_t size) {
+  return b.div(b.add(length, b.index(size - 1)), b.index(size));
+}
+
 } // namespace
+
+Fit fitOf(int64_t depth, Type model, const TileShape &shape) {
+  const int64_t chunk = perChunkOf(model), all = shape.groups * shape.panels * Panel::chunks * chunk;
+  return depth % all == 0 ? Fit::whole : depth % chunk == 0 ? Fit::chunks : Fit::elements;
+}
 
 void eitherShape(KernelOp op, Value few, function_ref<void(KernelOp copy, bool few)> build) {
   OpBuilder host(op);
@@ -71,19 +83,20 @@ struct TileProduct::Reader {
   Values vectors; ///< where their chunks go in a panel
 };
 
-TileProduct::TileProduct(DeviceKernel &kernel, Type model, int64_t depth, const TileShape &shape)
-    : kernel(kernel), b(kernel.b), model(model), depth(depth), perChunk(chunkBytes / bytesOf(model)), shape(shape) {
+TileProduct::TileProduct(DeviceKernel &kernel, Type model, Value depth, Fit fit, const TileShape &shape)
+    : kernel(kernel), b(kernel.b), model(model), depth(depth), fit(fit), perChunk(perChunkOf(model)),
+      panelDepth(Panel::chunks * perChunk), shape(shape) {
+  panels = fit == Fit::whole ? b.div(depth, b.index(panelDepth)) : pieces(b, depth, panelDepth);
+  // Whole stages of either shape.
+  partPanels = b.mul(pieces(b, panels, fewRows.groups * fewRows.panels), b.index(fewRows.panels));
+  if (fit == Fit::whole && shape.groups > 1)
+    partPanels = b.div(panels, b.index(shape.groups));
   int64_t result = shape.groups * shape.rows * columnPitch() * 4 / chunkBytes;
   memory = kernel.shared({std::max(shape.stages * stageVectors(), result)}, chunkType(b));
   floats = addressOf(b, memory, sharedSpace);
   group = b.div(kernel.thread(), b.index(shape.groupThreads()));
   thread = b.remainder(kernel.thread(), b.index(shape.groupThreads()));
   accumulators = makeAccumulators(b, model, shape, thread);
-}
-
-int64_t TileProduct::partPanels() const {
-  // Whole stages of either shape.
-  return llvm::divideCeil(llvm::divideCeil(panels(), fewRows.groups), fewRows.panels) * fewRows.panels;
 }
 
 TileProduct::Reader TileProduct::reader(const TileSide &side, int64_t rows) {
@@ -99,22 +112,19 @@ TileProduct::Reader TileProduct::reader(const TileSide &side, int64_t rows) {
   return result;
 }
 
+/// A chunk of a row; behind the depth, some other one, which `writeStage` replaces by zeros.
 Value TileProduct::readChunk(const Reader &side, Value start, Value k) {
-  if (depth % perChunk != 0)
-    return readElements(side, start, k);
-  Value exists = b.less(k, b.index(depth));
-  Value at = b.add(start, isRagged() ? b.select(exists, k, b.index(0)) : k);
+  Value at = b.add(start, fit == Fit::whole ? k : b.select(b.less(k, depth), k, b.index(0)));
   Type type = VectorType::get(perChunk, side.element);
   unsigned aligned = unsigned(std::min(chunkBytes, perChunk * bytesOf(side.element)));
   Value read = LLVM::LoadOp::create(b, type, elementAddress(b, side.address, side.element, at), aligned);
-  Value chunk = packed([&](int64_t i) { return LLVM::ExtractElementOp::create(b, read, number(b, i)); }, read);
-  return isRagged() ? b.select(exists, chunk, b.zero(chunk.getType())) : chunk;
+  return packed([&](int64_t i) { return LLVM::ExtractElementOp::create(b, read, number(b, i)); }, read);
 }
 
 /// A chunk of a row that does not begin where a chunk may: element by element, zero behind the depth.
 Value TileProduct::readElements(const Reader &side, Value start, Value k) {
   return packed([&](int64_t i) -> Value {
-    Value at = b.add(k, b.index(i)), exists = b.less(at, b.index(depth));
+    Value at = b.add(k, b.index(i)), exists = b.less(at, depth);
     Value address = elementAddress(b, side.address, side.element, b.add(start, b.select(exists, at, b.index(0))));
     Value entry = LLVM::LoadOp::create(b, side.element, address, unsigned(bytesOf(side.element)));
     return b.select(exists, entry, b.zero(side.element));
@@ -133,26 +143,47 @@ Value TileProduct::packed(function_ref<Value(int64_t i)> element, Value whole) {
   return LLVM::BitcastOp::create(b, chunkType(b), chunk);
 }
 
+/// The first element of a thread's chunk of a panel, in its row.
+Value TileProduct::chunkStart(Value panel) {
+  Value column = b.remainder(thread, b.index(Panel::chunks));
+  return b.add(b.mul(panel, b.index(panelDepth)), b.mul(column, b.index(perChunk)));
+}
+
 TileProduct::Values TileProduct::readStage(ArrayRef<Reader> sides, Value firstPanel) {
   Values chunks;
-  Value column = b.remainder(thread, b.index(Panel::chunks));
+  if (fit == Fit::elements)
+    return chunks; // so many reads ahead of their use would take too many registers
   for (const Reader &side : sides)
     for (int64_t panel = 0; panel < shape.panels; ++panel) {
-      Value k =
-          b.add(b.mul(b.add(firstPanel, b.index(panel)), b.index(panelDepth())), b.mul(column, b.index(perChunk)));
+      Value k = chunkStart(b.add(firstPanel, b.index(panel)));
       for (Value start : side.starts)
         chunks.push_back(readChunk(side, start, k));
     }
   return chunks;
 }
 
-void TileProduct::writeStage(ArrayRef<Reader> sides, ValueRange chunks, Value base) {
+void TileProduct::writeStage(ArrayRef<Reader> sides, Value firstPanel, ValueRange chunks, Value base) {
+  if (fit == Fit::elements)
+    return forEach(b, b.index(0), b.index(shape.panels), 1, [&](Value panel) {
+      Value k = chunkStart(b.add(firstPanel, panel)), side = b.add(base, b.mul(panel, b.index(pairVectors())));
+      for (const Reader &from : sides) {
+        for (auto [start, vector] : llvm::zip(from.starts, from.vectors))
+          store(b, readElements(from, start, k), memory, b.add(side, vector));
+        side = b.add(side, b.index(Panel::vectors(from.rows)));
+      }
+    });
   size_t next = 0;
   int64_t offset = 0;
   for (const Reader &side : sides) {
-    for (int64_t panel = 0; panel < shape.panels; ++panel)
-      for (Value vector : side.vectors)
-        store(b, chunks[next++], memory, b.add(b.add(base, b.index(panel * pairVectors() + offset)), vector));
+    for (int64_t panel = 0; panel < shape.panels; ++panel) {
+      Value exists = b.less(chunkStart(b.add(firstPanel, b.index(panel))), depth);
+      for (Value vector : side.vectors) {
+        Value chunk = chunks[next++];
+        if (fit == Fit::chunks) // not as soon as it was read: that would have waited for it
+          chunk = b.select(exists, chunk, b.zero(chunk.getType()));
+        store(b, chunk, memory, b.add(b.add(base, b.index(panel * pairVectors() + offset)), vector));
+      }
+    }
     offset += Panel::vectors(side.rows);
   }
 }
@@ -166,7 +197,7 @@ TileProduct::Values TileProduct::sumPart(ArrayRef<Reader> sides, Value first, Va
     if (shape.stages > 1)
       base = b.add(base, b.mul(b.remainder(b.div(panel, b.index(shape.panels)), b.index(2)), b.index(stageVectors())));
     ValueRange chunks = now.drop_front(count);
-    writeStage(sides, chunks, base);
+    writeStage(sides, panel, chunks, base);
     kernel.barrier();
     // While the products of this stage are computed, the next one is on its way.
     Value next = b.add(panel, b.index(shape.panels));
@@ -191,21 +222,17 @@ void TileProduct::compute(const TileSide &left, const TileSide &right) {
   SmallVector<Reader, 2> sides{reader(left, shape.rows), reader(right, shape.columns)};
   if (shape.groups > 1) {
     // A group whose part is empty sums zeros, so that all threads reach the same barriers.
-    Value first = b.mul(group, b.index(partPanels())), end = b.add(first, b.index(partPanels()));
+    Value first = b.mul(group, partPanels), end = b.add(first, partPanels);
     Values staged = readStage(sides, first);
     return leave(sumPart(sides, first, end, end, staged));
   }
-  Values staged = readStage(sides, b.index(0));
-  Value last = b.index(panels());
-  if (parts() == 1)
-    return leave(sumPart(sides, b.index(0), last, last, staged));
   const size_t count = size_t(accumulators->count());
-  Values carried(count, b.zero(b.getF32Type()));
-  llvm::append_range(carried, staged);
-  carried = b.loop(b.index(parts()), carried, [&](Value part, ValueRange now) -> Values {
-    Value first = b.mul(part, b.index(partPanels()));
+  Values carried(count, b.real(b.getF32Type(), -0.0)); // what adding to changes nothing
+  llvm::append_range(carried, readStage(sides, b.index(0)));
+  carried = b.loop(b.index(fewRows.groups), carried, [&](Value part, ValueRange now) -> Values {
+    Value first = b.mul(part, partPanels);
     Values chunks(now.drop_front(count));
-    Values numbers = sumPart(sides, first, least(b, b.add(first, b.index(partPanels())), last), last, chunks);
+    Values numbers = sumPart(sides, first, least(b, b.add(first, partPanels), panels), panels, chunks);
     for (auto [number, total] : llvm::zip(numbers, now))
       number = b.add(total, number);
     llvm::append_range(numbers, chunks);

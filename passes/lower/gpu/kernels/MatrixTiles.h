@@ -1,8 +1,11 @@
 // One tile of a matrix product, computed by a block: the part that all matrix kernels have in common.
 //
-// The depth K is cut into at most four parts, by its own length alone. Each part is summed from its first panel to its last, then the
-// parts from the first to the last. A tile of many rows takes the parts one after the other; a tile of few rows, whose time is that of
-// reading the weights, gives each to a warp. Both get the same bits.
+// The depth K is cut into four parts, by its own length alone; the last ones of a short depth are empty. Each part is summed from its
+// first panel to its last, then the parts from the first to the last. A tile of many rows takes the parts one after the other; a tile of
+// few rows, whose time is that of reading the weights, gives each to a warp. Both get the same bits.
+//
+// The depth is a number that a kernel is given, so that one kernel serves matrices of all extents. Only how it fits into what is read at
+// once is known when the kernel is written.
 #pragma once
 
 #include "passes/lower/gpu/kernels/KernelBuilders.h"
@@ -12,6 +15,14 @@ namespace nnterp::device {
 
 /// For prompts, and for the rows of a decode step.
 inline constexpr TileShape manyRows{64, 64, 1, 1, 2}, fewRows{16, 16, 4, 4, 1};
+
+/// How a depth fits into what is read at once.
+enum class Fit {
+  whole,   ///< in whole stages: nothing behind the depth is read
+  chunks,  ///< every row begins where a chunk of 16 bytes may
+  elements ///< only elements can be read
+};
+Fit fitOf(int64_t depth, mlir::Type model, const TileShape &shape);
 
 /// Writes a kernel twice, for few rows and for many; `few`, on the host, decides which of the two a call launches. `build` is given a copy of
 /// the op to write.
@@ -33,7 +44,7 @@ struct TileSide {
 class TileProduct {
 public:
   /// `model` is the type in which products are taken; the sides are converted to it as they are read.
-  TileProduct(DeviceKernel &kernel, mlir::Type model, int64_t depth, const TileShape &shape);
+  TileProduct(DeviceKernel &kernel, mlir::Type model, mlir::Value depth, Fit fit, const TileShape &shape);
 
   /// Computes the tile; its elements can then be read by every thread. All threads of the block take part.
   void compute(const TileSide &left, const TileSide &right);
@@ -46,20 +57,14 @@ private:
   using Values = llvm::SmallVector<mlir::Value>;
   struct Reader; ///< of one side, by one thread
 
-  // How the depth is cut.
-  int64_t panelDepth() const { return Panel::chunks * perChunk; }
-  int64_t panels() const { return llvm::divideCeil(depth, panelDepth()); }
-  int64_t partPanels() const; ///< in a part
-  int64_t parts() const { return llvm::divideCeil(panels(), partPanels()); }
-  /// Whether panels are summed that reach behind the depth: with zeros.
-  bool isRagged() const { return depth % panelDepth() != 0 || (shape.groups > 1 && shape.groups * partPanels() != panels()); }
-
   Reader reader(const TileSide &side, int64_t rows);
   mlir::Value readChunk(const Reader &side, mlir::Value start, mlir::Value k);
   mlir::Value readElements(const Reader &side, mlir::Value start, mlir::Value k);
   mlir::Value packed(llvm::function_ref<mlir::Value(int64_t i)> element, mlir::Value whole = {});
+  mlir::Value chunkStart(mlir::Value panel);
+  /// The chunks of a stage, to be written to shared memory when their turn comes; none where single elements are read.
   Values readStage(llvm::ArrayRef<Reader> sides, mlir::Value firstPanel);
-  void writeStage(llvm::ArrayRef<Reader> sides, mlir::ValueRange chunks, mlir::Value base);
+  void writeStage(llvm::ArrayRef<Reader> sides, mlir::Value firstPanel, mlir::ValueRange chunks, mlir::Value base);
   /// Sums the panels from `first` to `end`; `staged` are the chunks of the first stage on entry, of the one behind `end` afterwards if it
   /// is before `last`.
   Values sumPart(llvm::ArrayRef<Reader> sides, mlir::Value first, mlir::Value end, mlir::Value last, Values &staged);
@@ -74,7 +79,10 @@ private:
   DeviceKernel &kernel;
   PlainBuilder &b;
   mlir::Type model;
-  int64_t depth, perChunk; ///< elements
+  mlir::Value depth; ///< elements
+  Fit fit;
+  int64_t perChunk, panelDepth; ///< elements
+  mlir::Value panels, partPanels; ///< how many there are, and in a part
   TileShape shape;
   mlir::Value memory, floats; ///< vectors of the panels; the address of the same memory
   mlir::Value group, thread;  ///< number of the group, and of the thread in it

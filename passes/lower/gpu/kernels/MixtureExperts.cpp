@@ -20,30 +20,34 @@ class ExpertsKernel {
 public:
   ExpertsKernel(KernelOp op, bool few)
       : op(op), shape(few ? fewRows : manyRows),
-        kernel(op, (op.getKind() + (few ? "_few" : "")).str(), TileShape::threads), b(kernel.b),
-        model(typeOf(op.getInputs()[0]).getElementType()), weights(typeOf(op.getInputs()[1])),
-        experts(weights.getDimSize(0)), outputs(weights.getDimSize(1)), depth(weights.getDimSize(2)) {}
+        kernel(op, (op.getKind() + (few ? "_few" : "")).str(), TileShape::threads, DeviceKernel::Extents::none),
+        b(kernel.b), model(typeOf(op.getInputs()[0]).getElementType()) {}
   virtual ~ExpertsKernel() = default;
 
   void build() {
     Value tiles = kernel.import(op.getInputs()[3]), tile = kernel.block(1);
     order = kernel.import(op.getInputs()[2]);
-    for (Value extent : ArrayRef(extentsOf(op, op.getInputs().back())).take_front(3))
-      extents.push_back(kernel.import(extent));
+    for (int64_t axis = 0; axis < 3; ++axis)
+      extents.push_back(kernel.extent(op.getInputs().back(), axis));
+    outputs = kernel.extent(op.getInputs()[1], 1), depth = kernel.extent(op.getInputs()[1], 2);
+    columns = kernel.extent(op.getOuts()[0], typeOf(op.getOuts()[0]).getRank() - 1);
     expert = loadIndex(b, tiles, {tile, b.index(0)});
     first = loadIndex(b, tiles, {tile, b.index(1)}), end = loadIndex(b, tiles, {tile, b.index(2)});
-    exists = b.less(expert, b.index(experts));
+    exists = b.less(expert, kernel.extent(op.getInputs()[1], 0));
     firstColumn = b.mul(kernel.block(0), b.index(columnsPerTile()));
     write();
     PlainBuilder host(op.getLoc(), op);
-    Value across = host.index(llvm::divideCeil(columns(), columnsPerTile()));
+    Value across = host.index(llvm::divideCeil(typeOf(op.getOuts()[0]).getShape().back(), columnsPerTile()));
     kernel.launch({across, memref::DimOp::create(host, op.getInputs()[3], 0), host.index(1)});
   }
 
 protected:
   virtual void write() = 0;
-  virtual int64_t columns() const = 0;        ///< of the result
   virtual int64_t columnsPerTile() const = 0; ///< of the result
+
+  TileProduct tileProduct() {
+    return TileProduct(kernel, model, depth, fitOf(typeOf(op.getInputs()[1]).getDimSize(2), model, shape), shape);
+  }
 
   /// The slot at a place of the tile; behind the tile's end, its last one.
   Value slotAt(Value place) { return loadIndex(b, order, least(b, b.add(first, place), b.sub(end, b.index(1)))); }
@@ -51,7 +55,7 @@ protected:
   /// Rows of the expert's weights.
   TileSide weightRows(std::function<Value(Value place)> row) {
     return {kernel.import(op.getInputs()[1]), [this, row = std::move(row)](Value place) {
-              return b.mul(b.add(b.mul(expert, b.index(outputs)), row(place)), b.index(depth));
+              return b.mul(b.add(b.mul(expert, outputs), row(place)), depth);
             }};
   }
 
@@ -60,7 +64,7 @@ protected:
                   function_ref<void(Value row, Value tileColumn, Value slot, Value column)> body) {
     product.perElement(columnsPerTile(), [&](Value row, Value tileColumn) {
       Value column = b.add(firstColumn, tileColumn);
-      when(b, b.both(b.less(b.add(first, row), end), b.less(column, b.index(columns()))),
+      when(b, b.both(b.less(b.add(first, row), end), b.less(column, columns)),
            [&] { body(row, tileColumn, slotAt(row), column); });
     });
   }
@@ -72,8 +76,8 @@ protected:
   DeviceKernel kernel;
   PlainBuilder &b;
   Type model;
-  MemRefType weights;
-  int64_t experts, outputs, depth;
+  Value outputs, depth;                                 ///< rows of an expert's weights, and how long they are
+  Value columns;                                        ///< of the result
   SmallVector<Value> extents;                           ///< [B,S,K]
   Value order, expert, first, end, exists, firstColumn; ///< `first`, `end`: of the tile in the order
 };
@@ -84,20 +88,19 @@ public:
   using ExpertsKernel::ExpertsKernel;
 
 private:
-  int64_t columns() const override { return outputs / 2; }
   int64_t columnsPerTile() const override { return shape.columns / 2; }
 
   void write() override {
-    TileProduct product(kernel, model, depth, shape);
+    TileProduct product = tileProduct();
     Value input = kernel.import(op.getInputs()[0]), half = b.index(columnsPerTile());
     when(b, b.both(exists, b.less(first, end)), [&] {
       // A token's slots stand behind each other.
-      TileSide tokens{input, [&](Value place) { return b.mul(b.div(slotAt(place), extents[2]), b.index(depth)); }};
+      TileSide tokens{input, [&](Value place) { return b.mul(b.div(slotAt(place), extents[2]), depth); }};
       product.compute(tokens, weightRows([&](Value place) {
                         Value isUp = b.atLeast(place, half);
                         Value neuron = b.add(firstColumn, b.select(isUp, b.sub(place, half), place));
-                        neuron = least(b, neuron, b.index(columns() - 1));
-                        return b.add(neuron, b.select(isUp, b.index(columns()), b.index(0)));
+                        neuron = least(b, neuron, b.sub(columns, b.index(1)));
+                        return b.add(neuron, b.select(isUp, columns, b.index(0)));
                       }));
       Epilogue epilogue(kernel, op);
       perElement(product, [&](Value row, Value tileColumn, Value slot, Value column) {
@@ -119,17 +122,17 @@ public:
   using ExpertsKernel::ExpertsKernel;
 
 private:
-  int64_t columns() const override { return outputs; }
   int64_t columnsPerTile() const override { return shape.columns; }
 
   void write() override {
-    TileProduct product(kernel, model, depth, shape);
+    TileProduct product = tileProduct();
     Value neurons = kernel.import(op.getInputs()[0]), shares = kernel.import(op.getInputs()[4]);
     when(b, b.less(first, end), [&] {
       when(b, exists, [&] {
-        TileSide slots{neurons, [&](Value place) { return b.mul(slotAt(place), b.index(depth)); }};
-        product.compute(
-            slots, weightRows([&](Value place) { return least(b, b.add(firstColumn, place), b.index(outputs - 1)); }));
+        TileSide slots{neurons, [&](Value place) { return b.mul(slotAt(place), depth); }};
+        product.compute(slots, weightRows([&](Value place) {
+                          return least(b, b.add(firstColumn, place), b.sub(columns, b.index(1)));
+                        }));
       });
       Epilogue epilogue(kernel, op);
       perElement(product, [&](Value row, Value tileColumn, Value slot, Value column) {

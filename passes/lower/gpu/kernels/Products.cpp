@@ -21,33 +21,35 @@ constexpr int64_t manyRowsFrom = 33;
 class LinearKernel {
 public:
   LinearKernel(KernelOp op, StringRef name, const TileShape &shape)
-      : op(op), shape(shape), kernel(op, name, TileShape::threads), b(kernel.b),
-        input(cast<MemRefType>(op.getInputs()[0].getType())), weight(cast<MemRefType>(op.getInputs()[1].getType())),
-        columns(weight.getDimSize(0)), depth(weight.getDimSize(1)) {}
+      : op(op), shape(shape), kernel(op, name, TileShape::threads, DeviceKernel::Extents::none), b(kernel.b),
+        model(cast<MemRefType>(op.getInputs()[0].getType()).getElementType()),
+        weight(cast<MemRefType>(op.getInputs()[1].getType())) {}
 
   /// `rows`: all rows of the input, a value of the host.
   void build(Value rows) {
+    Value out = op.getOuts()[0], columns = kernel.extent(op.getInputs()[1], 0),
+          depth = kernel.extent(op.getInputs()[1], 1);
     SmallVector<Value> extents;
-    for (Value extent : ArrayRef(extentsOf(op, op.getOuts()[0])).drop_back())
-      extents.push_back(kernel.import(extent));
+    for (int64_t axis = 0; axis + 1 < cast<MemRefType>(out.getType()).getRank(); ++axis)
+      extents.push_back(kernel.extent(out, axis));
     Value count = b.index(1);
     for (Value extent : extents)
       count = b.mul(count, extent);
     Value firstRow = b.mul(kernel.block(1), b.index(shape.rows)),
           firstColumn = b.mul(kernel.block(0), b.index(shape.columns));
     auto rowsOf = [&](unsigned operand, Value first, Value end) {
-      return TileSide{kernel.import(op.getInputs()[operand]), [this, first, end](Value place) {
+      return TileSide{kernel.import(op.getInputs()[operand]), [=](Value place) {
                         Value row = least(b, b.add(first, place), b.sub(end, b.index(1)));
-                        return b.mul(row, b.index(depth));
+                        return b.mul(row, depth);
                       }};
     };
-    TileProduct product(kernel, input.getElementType(), depth, shape);
-    product.compute(rowsOf(0, firstRow, count), rowsOf(1, firstColumn, b.index(columns)));
+    TileProduct product(kernel, model, depth, fitOf(weight.getDimSize(1), model, shape), shape);
+    product.compute(rowsOf(0, firstRow, count), rowsOf(1, firstColumn, columns));
 
     Epilogue epilogue(kernel, op);
     product.perElement(shape.columns, [&](Value tileRow, Value tileColumn) {
       Value row = b.add(firstRow, tileRow), column = b.add(firstColumn, tileColumn);
-      when(b, b.both(b.less(row, count), b.less(column, b.index(columns))), [&] {
+      when(b, b.both(b.less(row, count), b.less(column, columns)), [&] {
         Value y = product.sum(tileRow, tileColumn);
         if (op.getInputs().size() > 2)
           y = b.add(y, bias(column));
@@ -62,21 +64,21 @@ public:
                                         arith::ConstantIndexOp::create(host, op.getLoc(), width));
     };
     auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(host, op.getLoc(), value); };
-    kernel.launch({tiles(number(columns), shape.columns), tiles(rows, shape.rows), number(1)});
+    kernel.launch({tiles(number(weight.getDimSize(0)), shape.columns), tiles(rows, shape.rows), number(1)});
   }
 
 private:
   Value bias(Value column) {
     Value entry = load(b, kernel.import(op.getInputs()[2]), column);
-    return b.convert(b.convert(entry, input.getElementType()), b.getF32Type());
+    return b.convert(b.convert(entry, model), b.getF32Type());
   }
 
   KernelOp op;
   TileShape shape;
   DeviceKernel kernel;
   PlainBuilder &b;
-  MemRefType input, weight;
-  int64_t columns, depth;
+  Type model;
+  MemRefType weight;
 };
 
 } // namespace

@@ -13,7 +13,7 @@ namespace nnterp::device {
 Value load(PlainBuilder &b, Value memory, ValueRange at) { return memref::LoadOp::create(b, memory, at); }
 void store(PlainBuilder &b, Value value, Value memory, ValueRange at) { memref::StoreOp::create(b, value, memory, at); }
 Value loadIndex(PlainBuilder &b, Value table, ValueRange at) { return b.toIndex(load(b, table, at)); }
-Value least(PlainBuilder &b, Value i, Value j) { return b.select(b.less(j, i), j, i); }
+Value least(PlainBuilder &b, Value i, Value j) { return arith::MinSIOp::create(b, i, j); }
 Value fma(PlainBuilder &b, Value x, Value y, Value z) { return math::FmaOp::create(b, x, y, z); }
 
 SmallVector<Value> forEach(PlainBuilder &b, Value begin, Value end, int64_t step, ValueRange init,
