@@ -136,6 +136,15 @@ def FuseEpilogues : Pass<"nnterp-fuse-epilogues", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::nnterp::device::DeviceDialect"];
 }
 
+def InlineLoops : Pass<"nnterp-inline-loops", "::mlir::func::FuncOp"> {
+  let summary = "Moves loops that only a later kernel's epilogue reads into it";
+  let description = [{
+    The other way round than `nnterp-fuse-epilogues`: what an epilogue reads element by element at its own index is computed there, where
+    nobody else needs it.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FuseGathers : Pass<"nnterp-fuse-gathers", "::mlir::func::FuncOp"> {
   let summary = "Moves reads of a value's regions into the kernel that computes it";
   let description = [{

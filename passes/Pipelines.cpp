@@ -103,6 +103,7 @@ void populateBufferizedStagePipeline(OpPassManager &pm, Target target) {
   if (target == Target::gpu) {
     pm.addNestedPass<func::FuncOp>(createSettleViews());
     pm.addNestedPass<func::FuncOp>(createFuseEpilogues());
+    pm.addNestedPass<func::FuncOp>(createInlineLoops());
     pm.addNestedPass<func::FuncOp>(createFuseGathers());
   }
   populateBufferizedPipeline(pm, /*parallelLoops=*/target == Target::gpu);

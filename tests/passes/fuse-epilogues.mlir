@@ -128,3 +128,40 @@ func.func @loops(%x: tensor<8xf32>) -> (f32, tensor<8xf32>) {
   } -> tensor<8xf32>
   return %s, %z : f32, tensor<8xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// Extents are followed through values that are only grouped in another way: both are those of the argument.
+// CHECK-LABEL: @grouped
+// CHECK: %[[Y:.*]] = device.kernel "linear"
+// CHECK: arith.addf
+// CHECK: return %[[Y]]
+func.func @grouped(%x: tensor<?x2x4xf32>, %r: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %r, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%d) : tensor<?x2x4xf32>
+  %h = device.kernel "norm" {} ins(%x : tensor<?x2x4xf32>) outs(%e : tensor<?x2x4xf32>) states() {
+  ^bb0(%i: index, %j: index, %k: index, %acc: f32):
+    device.yield %acc : f32
+  } -> tensor<?x2x4xf32>
+  %m = tensor.collapse_shape %h [[0], [1, 2]] : tensor<?x2x4xf32> into tensor<?x8xf32>
+  %dm = tensor.dim %m, %c0 : tensor<?x8xf32>
+  %e2 = tensor.empty(%dm) : tensor<?x8xf32>
+  %y = device.kernel "linear" {} ins(%m : tensor<?x8xf32>) outs(%e2 : tensor<?x8xf32>) states() {
+  ^bb0(%i: index, %j: index, %acc: f32):
+    device.yield %acc : f32
+  } -> tensor<?x8xf32>
+  %e3 = tensor.empty(%d) : tensor<?x8xf32>
+  %z = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e3 : tensor<?x8xf32>) {
+  ^bb0(%old: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %y[%i, %j] : tensor<?x8xf32>
+    %w = tensor.extract %r[%i, %j] : tensor<?x8xf32>
+    %n = arith.addf %v, %w : f32
+    linalg.yield %n : f32
+  } -> tensor<?x8xf32>
+  return %z : tensor<?x8xf32>
+}

@@ -74,8 +74,8 @@ Value DeviceKernel::parameter(Value scalar) {
   return function.getBody().front().insertArgument(place, scalar.getType(), b.getLoc());
 }
 
-/// Memory that stands inside without its extents; views of memory too, since their elements stand as close. What is only
-/// read at other indices is no memory.
+/// Memory that stands inside without its extents; views of memory too, since their elements stand as close. What is
+/// only read at other indices is no memory.
 bool DeviceKernel::isOfAnyExtents(Value memory) {
   auto type = dyn_cast<MemRefType>(memory.getType());
   return known == Extents::none && type && type.getLayout().isIdentity() && !memory.getDefiningOp<device::ViewOp>();

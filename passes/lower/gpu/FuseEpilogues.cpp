@@ -6,6 +6,7 @@
 #include "passes/Passes.h"
 
 #include "dialect/Device/Device.h"
+#include "passes/lower/gpu/Elementwise.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,46 +21,6 @@ namespace nnterp {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// Whether a loop nest computes each element of its results on its own.
-bool isElementwise(linalg::GenericOp op) {
-  return op.getNumDpsInputs() == 0 && op.getNumParallelLoops() == op.getNumLoops() && op.getNumLoops() > 0 &&
-         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
-}
-
-/// Writes extents of results as extents of the memory they are made in, and those as the sizes it was made with: a
-/// reader that takes its own extents from the value would otherwise depend on it.
-void resolveExtents(func::FuncOp function) {
-  function.walk([](tensor::DimOp dim) {
-    std::optional<int64_t> axis = dim.getConstantIndex();
-    Value tensor = dim.getSource();
-    while (auto style = tensor.getDefiningOp<DestinationStyleOpInterface>())
-      tensor = style.getTiedOpOperand(cast<OpResult>(tensor))->get();
-    auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
-    if (axis && empty && empty.getType().isDynamicDim(unsigned(*axis))) {
-      dim.replaceAllUsesWith(empty.getDynamicSize(unsigned(*axis)));
-      dim.erase();
-    } else {
-      dim.getSourceMutable().assign(tensor);
-    }
-  });
-}
-
-/// Where an extent comes from: a constant, or an axis of a tensor of the outside.
-std::pair<Value, int64_t> originOf(Value tensor, int64_t axis) {
-  while (auto style = tensor.getDefiningOp<DestinationStyleOpInterface>())
-    tensor = style.getTiedOpOperand(cast<OpResult>(tensor))->get();
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.isDynamicDim(unsigned(axis)))
-    return {Value(), type.getDimSize(unsigned(axis))};
-  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>()) {
-    Value size = empty.getDynamicSize(unsigned(axis));
-    if (auto dim = size.getDefiningOp<tensor::DimOp>(); dim && dim.getConstantIndex())
-      return originOf(dim.getSource(), *dim.getConstantIndex());
-    return {size, -1};
-  }
-  return {tensor, axis};
-}
 
 /// A kernel or loop nest whose elements others may read from registers.
 class Producer {
@@ -132,15 +93,7 @@ private:
     return some && !walked.wasInterrupted();
   }
 
-  bool sameDomain() {
-    Value own = reader.getDpsInitOperand(0)->get(), other = producer.out(0);
-    if (cast<RankedTensorType>(other.getType()).getRank() != rank())
-      return false;
-    for (int64_t axis = 0; axis < rank(); ++axis)
-      if (originOf(own, axis) != originOf(other, axis))
-        return false;
-    return true;
-  }
+  bool sameDomain() { return haveSameExtents(reader.getDpsInitOperand(0)->get(), producer.out(0)); }
 
   /// The reader writes to fresh memory or in place of the producer's result, and the producer to fresh memory: nothing
   /// that either reads elsewhere can be overwritten.

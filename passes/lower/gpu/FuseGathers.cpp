@@ -9,13 +9,13 @@
 #include "dialect/Nnterp/Nnterp.h"
 #include "passes/lower/cpu/LowerPlainOps.h"
 #include "passes/lower/gpu/DeviceKernel.h"
+#include "passes/lower/gpu/Elementwise.h"
 #include "passes/lower/gpu/kernels/KernelBuilders.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -30,12 +30,7 @@ using plain::PlainBuilder;
 /// A loop nest as a kernel whose epilogue computes the elements; null where it does not compute each on its own in
 /// fresh memory.
 device::KernelOp asKernel(linalg::GenericOp loops) {
-  bool each = loops.getNumDpsInputs() == 0 && loops.getNumLoops() > 0 &&
-              loops.getNumParallelLoops() == loops.getNumLoops() &&
-              llvm::all_of(loops.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
-              llvm::all_of(loops.getDpsInits(), [](Value init) { return init.getDefiningOp<tensor::EmptyOp>(); }) &&
-              llvm::all_of(loops.getRegionOutputArgs(), [](Value old) { return old.use_empty(); });
-  if (!each)
+  if (!makesFreshValues(loops))
     return nullptr;
   OpBuilder b(loops);
   auto kind = NameLoc::get(b.getStringAttr(kernelKind(loops)), loops.getLoc());
@@ -43,17 +38,7 @@ device::KernelOp asKernel(linalg::GenericOp loops) {
                                          ValueRange(), loops.getDpsInits(), ValueRange());
   SmallVector<Type> indices(loops.getNumLoops(), b.getIndexType());
   Block *body = b.createBlock(&kernel.getEpilogue(), {}, indices, SmallVector<Location>(indices.size(), kind));
-  IRMapping map;
-  for (Operation &inner : loops.getRegion().front().without_terminator())
-    b.clone(inner, map);
-  SmallVector<Value> elements;
-  for (Value element : loops.getRegion().front().getTerminator()->getOperands())
-    elements.push_back(map.lookupOrDefault(element));
-  device::YieldOp::create(b, kind, elements);
-  body->walk([&](linalg::IndexOp index) {
-    index.replaceAllUsesWith(body->getArgument(unsigned(index.getDim())));
-    index.erase();
-  });
+  device::YieldOp::create(b, kind, cloneElement(b, loops, body->getArguments()));
   loops.replaceAllUsesWith(kernel.getResults());
   loops.erase();
   return kernel;
