@@ -8,10 +8,10 @@
 // CHECK: %[[REGION:.*]] = tensor.empty(%{{.*}}, %[[ENTRIES]], %[[WIDTH]]) : tensor<?x?x?xf32>
 // CHECK: %[[Y:.*]]:2 = device.kernel "linear" {} ins(%[[X]] : {{.*}}) outs(%{{.*}}, %[[REGION]] : {{.*}}) scattered 1 states()
 // CHECK-NEXT: ^bb0(%[[B:.*]]: index, %[[S:.*]]: index, %[[N:.*]]: index, %[[ACC:.*]]: f32):
-// CHECK: scf.for %[[I:.*]] =
+// CHECK: scf.for %[[I:[a-z0-9]+]] =
 // CHECK: tensor.extract %[[SEQ]][%[[B]], %[[I]]]
 // CHECK: arith.cmpi eq, %{{.*}}, %[[S]]
-// CHECK: scf.for %[[J:.*]] =
+// CHECK: scf.for %[[J:[a-z0-9]+]] =
 // CHECK: tensor.extract %[[CHANNELS]][%[[J]]]
 // CHECK: arith.cmpi eq, %{{.*}}, %[[N]]
 // CHECK: %[[V:.*]] = arith.select %{{.*}}, %[[ACC]], %{{.*}} : f32

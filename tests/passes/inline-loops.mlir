@@ -8,7 +8,7 @@
 // CHECK-NOT: linalg.generic
 // CHECK: device.kernel "linear"
 // CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[J:.*]]: index, %[[ACC:.*]]: f32):
-// CHECK: %[[SUM:.*]] = scf.for %[[K:.*]] =
+// CHECK: %[[SUM:.*]] = scf.for %[[K:[a-z0-9]+]] =
 // CHECK: tensor.extract %[[S]][%[[I]], %[[K]], %[[J]]]
 // CHECK: %[[Y:.*]] = arith.addf %[[ACC]], %[[SUM]]
 // CHECK: device.yield %[[Y]]
