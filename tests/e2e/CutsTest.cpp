@@ -48,9 +48,9 @@ const char *const atPlaces = R"(
 const char *const atStart = R"(,
   {"at": "layers[0].linear_attn.state_input", "select": {"seq": "prompt[0]", "heads": 1}, "do": {"fill": 0.2}})";
 
-/// Whether two tensors agree in every bit, named in `different` when not.
+/// Whether two tensors agree, named in `different` when not.
 void compare(const std::string &what, const Tensor &a, const Tensor &b, std::string &different) {
-  if (!sameBits(a, b) && different.size() < 1000)
+  if (!agreeAcrossCuts(a, b) && different.size() < 1000)
     different += what + " " + toString(a.shape) + " " + toString(b.shape) + "; ";
 }
 

@@ -189,7 +189,7 @@ void checkCut(Setup setup, const std::vector<int64_t> &lengths, int64_t steps) {
   setup.generation = greedily(0);
   const RunResult whole = run(setup);
   verify::Findings findings;
-  verify::sameRows(RunView(whole), RunView(cut), findings);
+  verify::sameRows(RunView(whole), RunView(cut), findings, cutTolerance(setup.dtype));
   checkSame(findings);
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("under edits too, a prompt in two or three pieces equals the prompt in
     for (size_t i = 0; i < whole.outputs.size(); ++i) {
       INFO("pieces of " << chunk << ": " << whole.outputs[i].first);
       CHECK(pieces.outputs[i].first == whole.outputs[i].first);
-      CHECK(sameBits(pieces.outputs[i].second, whole.outputs[i].second));
+      CHECK(agreeAcrossCuts(pieces.outputs[i].second, whole.outputs[i].second));
     }
   }
 }
@@ -243,7 +243,7 @@ TEST_CASE("under edits too, a prompt behind a saved state equals one prompt at e
     second.chunk = chunk;
     const RunResult rest = run(second);
     verify::Findings findings;
-    verify::sameRows(RunView(rest, saved), RunView(whole), findings);
+    verify::sameRows(RunView(rest, saved), RunView(whole), findings, cutTolerance(DType::f32));
     verify::sameTokens(RunView(rest, saved), RunView(whole), 0, findings);
     checkSame(findings);
   }

@@ -2,10 +2,12 @@
 #include "tests/e2e/Runs.h"
 
 #include "runtime/weights/Safetensors.h"
+#include "tools/nnterp/verify/Check.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -125,6 +127,25 @@ Rows someRows(const std::vector<int64_t> &lengths, int64_t vocab) {
 
 bool sameBits(const Tensor &a, const Tensor &b) {
   return a.dtype == b.dtype && a.shape == b.shape && std::memcmp(a.data, b.data, a.bytes()) == 0;
+}
+
+double cutTolerance(DType dtype) { return verify::cutTolerance(testTarget(), dtype); }
+
+bool agreeAcrossCuts(const Tensor &a, const Tensor &b) {
+  const double tolerance = cutTolerance(a.dtype);
+  if (tolerance == 0 || a.dtype == DType::i64)
+    return sameBits(a, b);
+  if (a.dtype != b.dtype || a.shape != b.shape)
+    return false;
+  constexpr double maskedFrom = 1e30; // scores that are masked are the lowest number of their type
+  double scale = 1;
+  for (int64_t i = 0, n = elementCount(a.shape); i < n; ++i)
+    if (double size = std::abs(b.at(i)); size < maskedFrom)
+      scale = std::max(scale, size);
+  for (int64_t i = 0, n = elementCount(a.shape); i < n; ++i)
+    if (a.at(i) != b.at(i) && !(std::abs(a.at(i) - b.at(i)) <= tolerance * scale))
+      return false;
+  return true;
 }
 
 Tensor rowAlone(const Tensor &tensor, Layout layout, int64_t b, int64_t length) {

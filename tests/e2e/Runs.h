@@ -67,6 +67,10 @@ std::vector<std::string> everyName(const std::string &checkpoint);
 Rows someRows(const std::vector<int64_t> &lengths, int64_t vocab);
 
 bool sameBits(const Tensor &a, const Tensor &b);
+/// Of sequences that were cut in different ways, on the tests' target: the CPU gives the same bits; kernels of a GPU compute the tokens of
+/// a call in chunks, and what they give is close (verify::cutTolerance).
+double cutTolerance(DType dtype);
+bool agreeAcrossCuts(const Tensor &a, const Tensor &b);
 /// Row `b` of an output of `layout` as it would be alone: its last `length` entries of each token axis.
 Tensor rowAlone(const Tensor &tensor, Layout layout, int64_t b, int64_t length);
 

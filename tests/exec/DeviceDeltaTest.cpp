@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace nnterp;
 using namespace nnterp::test;
 
@@ -51,6 +53,21 @@ TEST_CASE("a row's delta rule is the same bits alone, beside longer rows and wit
     CHECK(bitDifference(tokens(row(all.at("y"), r), 0, length), alone.at("y")) == "");
     CHECK(bitDifference(row(all.at("z"), r), alone.at("z")) == "");
   }
+}
+
+// A decay that an edit has made a growth, so strong that the state overflows: tokens before it do not hear of it.
+TEST_CASE("tokens of a chunk do not hear of later ones that overflow") {
+  Dims dims{20, 28};
+  Graph graph = rule(DType::f32, dims, false);
+  Values in = given(DType::f32, dims, 1, 12, {12}), calm = in;
+  for (int64_t h = 0; h < heads; ++h)
+    in.at("g").as<float>()[9 * heads + h] = 1000;
+  Values wild = graph.onDevice(in, shapes(in, false));
+  for (const char *name : {"q", "k", "v", "g", "b"})
+    calm[name] = tokens(in.at(name), 0, 9);
+  calm["n"] = integers({1}, {9});
+  CHECK(bitDifference(graph.onDevice(calm, shapes(calm, false)).at("y"), tokens(wild.at("y"), 0, 9)) == "");
+  CHECK(!std::isfinite(wild.at("y").at(11 * heads * 28)));
 }
 
 TEST_CASE("a sequence may be cut anywhere") {

@@ -29,6 +29,12 @@ constexpr size_t runKinds = size_t(RunKind::rerouted) + 1;
 /// Which blocks a check speaks of.
 enum class BlockSet : uint8_t { none, every, linear, full };
 
+/// For a sequence that is cut in another way: on the CPU every token is computed by itself, on a GPU those of a call in chunks
+/// (design.md 7). What a block makes of the difference, the next ones make more of.
+inline double cutTolerance(Target target, DType dtype) {
+  return target == Target::cpu ? 0 : dtype == DType::bf16 ? 1.0 / 16 : 1e-4;
+}
+
 /// What a check may look at.
 class Evidence {
 public:
@@ -47,9 +53,7 @@ public:
   float rounded(float x) const { return dtype() == DType::bf16 ? toFloat(fromFloat(x, DType::bf16), DType::bf16) : x; }
   /// For what is compared with another way to compute it: some units in the last place of numbers near 1.
   double tolerance() const { return dtype() == DType::bf16 ? 1.0 / 128 : 1e-6; }
-  /// For a sequence that is cut in another way: on the CPU every token is computed by itself, on a GPU those of a call in chunks
-  /// (design.md 7). What a block makes of the difference, the next ones make more of.
-  double cutTolerance() const { return target() == Target::cpu ? 0 : dtype() == DType::bf16 ? 1.0 / 16 : 1e-4; }
+  double cutTolerance() const { return verify::cutTolerance(target(), dtype()); }
   /// For a sigmoid, which is below 1.
   double sigmoidTolerance() const { return dtype() == DType::bf16 ? 1.0 / 500 : 2.4e-7; }
 };

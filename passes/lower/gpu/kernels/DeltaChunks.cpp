@@ -189,8 +189,11 @@ private:
       corrections.push_back(load(b, u, {b.index(j), column}));
     for (int64_t i = 0; i < tokensPerThread; ++i) {
       Value t = ownToken(i), y = recalled[size_t(i)];
-      for (int64_t j = 0; j < chunk; ++j)
-        y = fma(b, load(b, weights, {t, b.index(j)}), corrections[size_t(j)], y);
+      for (int64_t j = 0; j < chunk; ++j) {
+        // A later token has no part in it, not even as zero times a number that an edit has made infinite.
+        Value withToken = fma(b, load(b, weights, {t, b.index(j)}), corrections[size_t(j)], y);
+        y = j == 0 ? withToken : b.select(b.atMost(b.index(j), t), withToken, y);
+      }
       when(b, b.both(isReal(t), exists), [&] { Epilogue(kernel, op).store({row, token(t), head, e}, y); });
     }
     for (int64_t j = 0; j < chunk; ++j)
