@@ -137,13 +137,10 @@ bool agreeAcrossCuts(const Tensor &a, const Tensor &b) {
     return sameBits(a, b);
   if (a.dtype != b.dtype || a.shape != b.shape)
     return false;
-  constexpr double maskedFrom = 1e30; // scores that are masked are the lowest number of their type
-  double scale = 1;
-  for (int64_t i = 0, n = elementCount(a.shape); i < n; ++i)
-    if (double size = std::abs(b.at(i)); size < maskedFrom)
-      scale = std::max(scale, size);
-  for (int64_t i = 0, n = elementCount(a.shape); i < n; ++i)
-    if (a.at(i) != b.at(i) && !(std::abs(a.at(i) - b.at(i)) <= tolerance * scale))
+  const int64_t count = elementCount(a.shape);
+  const double allowed = tolerance * verify::scaleOf({&b, 0, 1, count, count});
+  for (int64_t i = 0; i < count; ++i)
+    if (a.at(i) != b.at(i) && !(std::abs(a.at(i) - b.at(i)) <= allowed))
       return false;
   return true;
 }

@@ -8,7 +8,6 @@
 #include "dialect/Device/Device.h"
 #include "passes/lower/gpu/Elementwise.h"
 
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

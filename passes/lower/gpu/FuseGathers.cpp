@@ -69,7 +69,7 @@ public:
     llvm::append_range(inputs, gather.getTables());
     auto axes = b.getNamedAttr("table_axes", gather.getTableAxesAttr());
     Value region = wider.getResult(unsigned(wider.getOuts().size() - 1));
-    // Of a value that later ops may overwrite: it is read here.
+    // Right behind it: later ops may overwrite the value.
     auto many = device::KernelOp::create(b, region.getType(), "gather", b.getDictionaryAttr(axes), inputs, ValueRange(),
                                          region);
     gather.getResult().replaceAllUsesWith(many.getResult(0));

@@ -7,9 +7,6 @@
 
 namespace nnterp::verify {
 
-/// Scores that are masked are the lowest number of their type.
-constexpr double maskedFrom = 1e30;
-
 static std::string numberText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
@@ -61,12 +58,9 @@ void Findings::same(const TokenValues &values, int64_t row, int64_t token, const
   else if (found.count() != expected.count())
     require(false, site(values.name, row, token) + ": expected " + std::to_string(expected.count()) +
                        " numbers, found " + std::to_string(found.count()));
-  double scale = 1;
-  for (int64_t i = 0; tolerance > 0 && i < expected.count(); ++i)
-    if (double size = std::abs(expected.at(i)); size < maskedFrom)
-      scale = std::max(scale, size);
+  const double allowed = tolerance > 0 ? tolerance * scaleOf(expected) : 0;
   for (int64_t i = 0; i < found.count(); ++i)
-    number(values.name, row, token, i, found.at(i), expected.at(i), tolerance * scale);
+    number(values.name, row, token, i, found.at(i), expected.at(i), allowed);
   if (different == before && tolerance == 0) // 0 for -0, or another kind of not-a-number
     require(false, site(values.name, row, token) + ": expected the same bytes, found the same numbers in other bytes");
 }

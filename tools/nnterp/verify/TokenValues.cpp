@@ -33,6 +33,15 @@ bool sameBits(const TokenSlice &a, const TokenSlice &b) {
   return true;
 }
 
+double scaleOf(const TokenSlice &slice) {
+  constexpr double maskedFrom = 1e30;
+  double largest = 1;
+  for (int64_t i = 0; i < slice.count(); ++i)
+    if (double size = std::abs(slice.at(i)); size < maskedFrom)
+      largest = std::max(largest, size);
+  return largest;
+}
+
 RunView::RunView(const RunResult &result, std::vector<int64_t> first, const std::string &world)
     : result(&result), before(std::move(first)), prefix(result.prepared.resolved.prefix(world)) {
   prompt = result.batchOf(world).rowLengths();

@@ -28,6 +28,8 @@ struct TokenSlice {
 
 /// Whether two slices hold the same bytes.
 bool sameBits(const TokenSlice &a, const TokenSlice &b);
+/// The largest magnitude in a slice, or 1 where that is larger; masked scores, the lowest numbers of their type, do not count.
+double scaleOf(const TokenSlice &slice);
 
 /// One world of a run, and where its tokens stand in their sequences.
 class RunView {
