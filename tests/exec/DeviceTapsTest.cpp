@@ -3,9 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <numeric>
-
 using namespace nnterp;
 using namespace nnterp::test;
 
@@ -69,6 +66,28 @@ func.func @main(%x: tensor<?x?x6x4xbf16> {nnterp.input = "x"}, %heads: tensor<?x
   Values cpu = graph.onCpu(in, shapes), device = graph.onDevice(in, shapes);
   CHECK(bitDifference(cpu.at("y"), device.at("y")) == "");
   CHECK(bitDifference(cpu.at("region"), device.at("region")) == "");
+}
+
+// The kernel of the delta rule ends tokens of a row and places behind the row's end at two points of its text: both look for the region.
+TEST_CASE("a region of a delta rule's value, in rows of different lengths") {
+  const std::string q = "tensor<?x?x3x8xf32>", g = "tensor<?x?x3xf32>", z = "tensor<?x3x8x8xf32>";
+  Graph graph("func.func @main(%q: " + q + " {nnterp.input = \"q\"}, %k: " + q + " {nnterp.input = \"k\"}, %v: " + q +
+              " {nnterp.input = \"v\"}, %g: " + g + " {nnterp.input = \"g\"}, %b: " + g + " {nnterp.input = \"b\"}, %s: " + z +
+              " {nnterp.input = \"s\"}, %n: tensor<?xi64> {nnterp.input = \"n\"}, %heads: tensor<?xi64> {nnterp.input = \"heads\"}) -> (" +
+              q + " {nnterp.key = \"y\"}, tensor<?x?x?x8xf32> {nnterp.key = \"region\"}) {\n" +
+              "%y, %z = hybrid.delta_rule %q, %k, %v, %g, %b, %s, %n {nnterp.block = 0 : i64} : (" + q + ", " + q + ", " + q + ", " + g +
+              ", " + g + ", " + z + ", tensor<?xi64>) -> (" + q + ", " + z + ")\n" +
+              "%r = nnterp.gather %y tables [2] (%heads : tensor<?xi64>) {nnterp.block = 0 : i64} : " + q +
+              "\nreturn %y, %r : " + q + ", tensor<?x?x?x8xf32>\n}");
+  Values in{{"q", random(DType::f32, {3, 5, 3, 8}, 1, 0.3)}, {"k", random(DType::f32, {3, 5, 3, 8}, 2, 0.3)},
+            {"v", random(DType::f32, {3, 5, 3, 8}, 3)},      {"g", random(DType::f32, {3, 5, 3}, 4, 0.1)},
+            {"b", random(DType::f32, {3, 5, 3}, 5, 0.5)},    {"s", random(DType::f32, {3, 3, 8, 8}, 6)},
+            {"n", integers({3}, {5, 1, 3})},                 {"heads", integers({2}, {2, 0})}};
+  Values out = graph.onDevice(in, {{"y", {3, 5, 3, 8}}, {"region", {3, 5, 2, 8}}});
+  for (int64_t i = 0; i < 3 * 5; ++i)
+    for (int64_t h : {0, 1})
+      for (int64_t e = 0; e < 8; ++e)
+        REQUIRE(out.at("region").at((i * 2 + h) * 8 + e) == out.at("y").at((i * 3 + (h == 0 ? 2 : 0)) * 8 + e));
 }
 
 // Heads with a gate beside each, some repeated, axes exchanged: nothing is copied for a norm, a copy is made for a product.
