@@ -153,6 +153,15 @@ SmallVector<Value> ViewOp::indicesAt(OpBuilder &b, ValueRange at) {
   return indices;
 }
 
+bool ViewOp::compose() {
+  auto inner = getSource().getDefiningOp<ViewOp>();
+  if (!inner)
+    return false;
+  setMap(inner.getMap().compose(getMap()));
+  getSourceMutable().assign(inner.getSource());
+  return true;
+}
+
 bool ViewOp::readThrough(RewriterBase &rewriter) {
   bool some = false;
   for (Operation *user : llvm::make_early_inc_range(getResult().getUsers())) {
@@ -182,14 +191,12 @@ struct ReadThrough : OpRewritePattern<ViewOp> {
   }
 };
 
-/// A view of a view is one of the first one's source.
 struct ComposeViews : OpRewritePattern<ViewOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ViewOp op, PatternRewriter &rewriter) const override {
-    auto inner = op.getSource().getDefiningOp<ViewOp>();
-    if (!inner)
+    if (!op.getSource().getDefiningOp<ViewOp>())
       return failure();
-    rewriter.replaceOpWithNewOp<ViewOp>(op, op.getType(), inner.getSource(), inner.getMap().compose(op.getMap()));
+    rewriter.modifyOpInPlace(op, [&] { op.compose(); });
     return success();
   }
 };

@@ -86,6 +86,8 @@ def ViewOp : Op<DeviceDialect, "view", [Pure, DeclareOpInterfaceMethods<ViewLike
     ::llvm::SmallVector<::mlir::Value> indicesAt(::mlir::OpBuilder &b, ::mlir::ValueRange at);
     /// The axis of the source that a dynamic axis is.
     int64_t axisOfSource(int64_t axis);
+    /// Of a view of a view, makes one of the first one's source; whether it was one.
+    bool compose();
     /// Makes those that read single elements and extents read them of the source; whether there were any.
     bool readThrough(::mlir::RewriterBase &rewriter);
   }];

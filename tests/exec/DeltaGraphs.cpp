@@ -100,4 +100,11 @@ Tensor tokens(const Tensor &t, int64_t from, int64_t to) {
   return result;
 }
 
+Values cut(Values in, const std::vector<std::string> &names, int64_t from, int64_t to) {
+  for (const std::string &name : names)
+    in[name] = tokens(in.at(name), from, to);
+  in["n"] = integers({1}, {to - from});
+  return in;
+}
+
 } // namespace nnterp::test

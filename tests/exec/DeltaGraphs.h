@@ -31,5 +31,7 @@ Values given(DType model, Dims dims, int64_t rows, int64_t tokens, const std::ve
 Shapes shapes(const Values &in, bool states);
 /// Tokens `from` to `to` of a tensor [1,S,...].
 Tensor tokens(const Tensor &t, int64_t from, int64_t to);
+/// Data of one row with tokens `from` to `to` alone; `names`: what has an axis of tokens.
+Values cut(Values in, const std::vector<std::string> &names, int64_t from, int64_t to);
 
 } // namespace nnterp::test

@@ -59,13 +59,10 @@ TEST_CASE("a row's delta rule is the same bits alone, beside longer rows and wit
 TEST_CASE("tokens of a chunk do not hear of later ones that overflow") {
   Dims dims{20, 28};
   Graph graph = rule(DType::f32, dims, false);
-  Values in = given(DType::f32, dims, 1, 12, {12}), calm = in;
+  Values in = given(DType::f32, dims, 1, 12, {12}), calm = cut(in, {"q", "k", "v", "g", "b"}, 0, 9);
   for (int64_t h = 0; h < heads; ++h)
     in.at("g").as<float>()[9 * heads + h] = 1000;
   Values wild = graph.onDevice(in, shapes(in, false));
-  for (const char *name : {"q", "k", "v", "g", "b"})
-    calm[name] = tokens(in.at(name), 0, 9);
-  calm["n"] = integers({1}, {9});
   CHECK(bitDifference(graph.onDevice(calm, shapes(calm, false)).at("y"), tokens(wild.at("y"), 0, 9)) == "");
   CHECK(!std::isfinite(wild.at("y").at(11 * heads * 28)));
 }
@@ -77,9 +74,8 @@ TEST_CASE("a sequence may be cut anywhere") {
   Values whole = graph.onDevice(in, shapes(in, false));
   Tensor state = in.at("s");
   for (auto [from, to] : {std::pair(0, 1), std::pair(1, 20), std::pair(20, 39), std::pair(39, 40)}) {
-    Values part{{"s", state}, {"n", integers({1}, {to - from})}};
-    for (const char *name : {"q", "k", "v", "g", "b"})
-      part[name] = tokens(in.at(name), from, to);
+    Values part = cut(in, {"q", "k", "v", "g", "b"}, from, to);
+    part["s"] = state;
     Values got = graph.onDevice(part, shapes(part, false));
     CHECK(difference(tokens(whole.at("y"), from, to), got.at("y"), 2e-6) == "");
     state = got.at("z");
@@ -90,12 +86,13 @@ TEST_CASE("a sequence may be cut anywhere") {
 TEST_CASE("a short convolution moves its state on in place, read before it is written") {
   for (std::string model : {"f32", "bf16"}) {
     std::string u = "tensor<?x?x20x" + model + ">", w = "tensor<20x1x4xbf16>", s = "tensor<?x20x4x" + model + ">";
-    Graph graph(
-        "func.func @main(%u: " + u + " {nnterp.input = \"u\"}, %n: tensor<?xi64> {nnterp.input = \"n\"}) -> (" + u +
-        " {nnterp.key = \"y\"}, " + s + " {nnterp.key = \"s\", nnterp.kind = \"state\"}) {\n" +
-        "%w = hybrid.weight \"w\" {nnterp.block = 0 : i64} : " + w + "\n%s = hybrid.memory \"s\" {nnterp.block = 0 : i64} : " + s +
-        "\n%y, %z = hybrid.short_conv %u, %w, %s, %n {nnterp.block = 0 : i64} : " + u + ", " + w + ", " + s +
-        ", tensor<?xi64>\n%a = hybrid.silu %y {nnterp.block = 0 : i64} : " + u + "\nreturn %a, %z : " + u + ", " + s + "\n}");
+    Graph graph("func.func @main(%u: " + u + " {nnterp.input = \"u\"}, %n: tensor<?xi64> {nnterp.input = \"n\"}) -> (" +
+                u + " {nnterp.key = \"y\"}, " + s + " {nnterp.key = \"s\", nnterp.kind = \"state\"}) {\n" +
+                "%w = hybrid.weight \"w\" {nnterp.block = 0 : i64} : " + w +
+                "\n%s = hybrid.memory \"s\" {nnterp.block = 0 : i64} : " + s +
+                "\n%y, %z = hybrid.short_conv %u, %w, %s, %n {nnterp.block = 0 : i64} : " + u + ", " + w + ", " + s +
+                ", tensor<?xi64>\n%a = hybrid.silu %y {nnterp.block = 0 : i64} : " + u + "\nreturn %a, %z : " + u +
+                ", " + s + "\n}");
     CHECK(graph.kernels() == std::vector<std::string>{"short_conv", "short_conv_state"});
     DType dtype = model == "f32" ? DType::f32 : DType::bf16;
     for (int64_t tokens : {1, 2, 7}) {

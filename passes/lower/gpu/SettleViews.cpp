@@ -3,6 +3,7 @@
 
 #include "dialect/Device/Device.h"
 #include "dialect/Nnterp/Nnterp.h"
+#include "passes/lower/gpu/Elementwise.h"
 #include "passes/lower/gpu/kernels/KernelBuilders.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,15 +22,16 @@ namespace {
 /// Whether a loop nest takes an entry of its destination at its own index alone.
 bool updates(Operation *op, Value view) {
   auto loops = dyn_cast<linalg::GenericOp>(op);
-  return loops && loops.getNumDpsInputs() == 0 && loops.getNumDpsInits() == 1 &&
-         loops.getDpsInitOperand(0)->get() == view &&
-         loops.getMatchingIndexingMap(loops.getDpsInitOperand(0)).isIdentity();
+  return loops && isElementwise(loops) && loops.getNumDpsInits() == 1 && loops.getDpsInitOperand(0)->get() == view;
 }
 
 struct SettleViewsPass : impl::SettleViewsBase<SettleViewsPass> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    getOperation().walk([&](device::ViewOp view) { compose(view); });
+    getOperation().walk([](device::ViewOp view) {
+      while (view.compose()) {
+      }
+    });
     getOperation().walk([&](device::ViewOp view) {
       settle(view);
       view.readThrough(rewriter);
@@ -39,13 +41,6 @@ struct SettleViewsPass : impl::SettleViewsBase<SettleViewsPass> {
   }
 
 private:
-  static void compose(device::ViewOp view) {
-    while (auto inner = view.getSource().getDefiningOp<device::ViewOp>()) {
-      view.setMap(inner.getMap().compose(view.getMap()));
-      view.getSourceMutable().assign(inner.getSource());
-    }
-  }
-
   static void settle(device::ViewOp view) {
     Value copy;
     for (OpOperand &use : llvm::make_early_inc_range(view->getUses())) {
